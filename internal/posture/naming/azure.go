@@ -93,8 +93,8 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 		}
 		if ancestor, ok := Within(value, t.ResourceType()); ok {
 			a, _ := ParseARMID(ancestor)
-			account := v.Account
-			if a.Subscription != "" { // Azure's built-in roles are assigned to each subscription that uses them
+			account := v.Account // for ids without a subscription, such as those of built-in roles
+			if a.Subscription != "" {
 				account = posture.AccountID(strings.ToLower(a.Subscription))
 			}
 			return t.Type.ID(account, a.Place(), a.Name())

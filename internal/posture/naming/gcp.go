@@ -35,7 +35,7 @@ func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 		parsed, ok = t.Google.ParseBare(v, text)
 	}
 	if !ok {
-		return resource.Identity{}, fmt.Errorf("Google names a %s %.300q", t.Type, text) //nolint:staticcheck // a name
+		return resource.Identity{}, fmt.Errorf("Google lists a %s whose name does not have a declared format: %.300q", t.Type, text) //nolint:staticcheck // a name
 	}
 	identity := resource.Identity{
 		ID: t.Type.ID(parsed.Account, parsed.Location, parsed.Name), Name: parsed.Name, Region: parsed.Location,

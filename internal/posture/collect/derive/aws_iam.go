@@ -78,7 +78,7 @@ var awsIdentity = resource.Function{
 
 // policies are the managed policies and the groups of an account.
 type policies struct {
-	managed map[string]string // default version of the document by ARN
+	managed map[string]string // document of the default version by ARN
 	groups  map[string]resource.Item
 }
 

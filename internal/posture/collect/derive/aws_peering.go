@@ -39,8 +39,8 @@ var awsVPCPeering = resource.Function{
 	},
 }
 
-// awsPeeringRoutes adds whether the routes of a route table over a peering connection lead to
-// every address of the VPC on the other side. A table without such routes lacks the property.
+// awsPeeringRoutes adds whether the routes of a route table over a peering connection cover a
+// whole address range of the VPC on the other side. A table without such routes lacks the property.
 var awsPeeringRoutes = resource.Function{
 	Properties: []resource.Property{{
 		Name: "routesToWholePeer", Kind: resource.Flag,
@@ -77,8 +77,8 @@ var awsPeeringRoutes = resource.Function{
 	},
 }
 
-// peerRanges returns the address ranges of the VPC that a peering connection connects a VPC
-// with. AWS returns them only while the connection is active.
+// peerRanges returns the address ranges of the VPC at the other end of a peering connection of
+// vpc. AWS returns them only while the connection is active.
 func peerRanges(connection gjson.Result, vpc string) (ranges []string) {
 	for name, other := range map[string]string{"RequesterVpcInfo": "AccepterVpcInfo", "AccepterVpcInfo": "RequesterVpcInfo"} {
 		if connection.Get(name).Get("VpcId").Str != vpc {

@@ -48,7 +48,7 @@ func generateReport(ctx context.Context, c resource.Caller) error {
 		case answers[0].Get("State").Str == "COMPLETE":
 			return nil
 		case wait > 30*time.Second:
-			return errors.New("the credential report is not ready after a minute")
+			return errors.New("IAM has not generated the credential report within 30 seconds")
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -86,8 +86,7 @@ func parseReport(content string) (gjson.Result, error) {
 	return gjson.ParseBytes(text), err
 }
 
-// reportValue returns the value of a column, nil when the report has none: N/A,
-// no_information, not_supported.
+// reportValue returns the value of a column, nil when the report has none.
 func reportValue(column, text string) any {
 	switch {
 	case text == "true" || text == "false":
@@ -98,7 +97,7 @@ func reportValue(column, text string) any {
 		strings.HasSuffix(column, "_last_rotated") || strings.HasSuffix(column, "_time"):
 		t, err := time.Parse(time.RFC3339, text)
 		if err != nil {
-			return nil
+			return nil // no_information or not_supported
 		}
 		return t.UTC().Format(time.RFC3339)
 	}

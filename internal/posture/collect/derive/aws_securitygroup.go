@@ -24,9 +24,9 @@ const (
 var awsEverywhere = map[int]string{4: "0.0.0.0/0", 6: "::/0"}
 
 // awsSecurityGroupRules adds the rules of a security group in one direction, as strings and as
-// edges. A range of ports is one edge. When several ranges, or prefix lists, together count as
-// the internet (see [ipset.Set.IsInternet]), it adds an edge to 0.0.0.0/0 or ::/0 as well, so that queries need not combine
-// ranges.
+// edges. A range of ports is one edge. When several address ranges, or prefix lists, together
+// count as the internet (see [ipset.Set.IsInternet]), it adds an edge to 0.0.0.0/0 or ::/0 as
+// well, so that queries need not combine ranges.
 func awsSecurityGroupRules(property, label, doc string) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{{Name: property, Kind: resource.Texts, Doc: doc + ": protocol, ports and peer, such as tcp 22-22 0.0.0.0/0."}},

@@ -159,9 +159,9 @@ func selectedObjectEvents(answer gjson.Result) (reads, writes bool) {
 	return reads, writes
 }
 
-// awsMultiRegionTrails returns the trails of the account that record all regions, whether one of
-// them currently records every management event, and whether one belongs to another account, such
-// as a trail of the organization. Such trails appear in the list of every region.
+// awsMultiRegionTrails returns the trails that record all regions of the account: their ARNs,
+// whether one belongs to another account, such as a trail of the organization, and what they
+// currently record together. Multi-Region trails appear in the list of every region.
 var awsMultiRegionTrails = resource.AnswerFunction{
 	Calls: []string{"cloudtrail.DescribeTrails", "cloudtrail.GetTrailStatus", "cloudtrail.GetEventSelectors"},
 	Apply: func(ctx context.Context, c resource.Caller) (gjson.Result, error) {
@@ -177,7 +177,7 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 			}
 			owner, ok := resource.ParseARN(t.Get("TrailARN").Str)
 			if !ok {
-				return gjson.Result{}, fmt.Errorf("CloudTrail lists the trail %s with the ARN %q", t.Get("Name").Str, t.Get("TrailARN").Str)
+				return gjson.Result{}, fmt.Errorf("CloudTrail lists the trail %s with the malformed ARN %q", t.Get("Name").Str, t.Get("TrailARN").Str)
 			}
 			foreign = foreign || owner.Account != string(c.Vars().Account)
 			group := t.Get("CloudWatchLogsLogGroupArn").Str
@@ -304,8 +304,8 @@ var awsWebACLScopes = resource.ListFunction{
 	},
 }
 
-// awsKafkaAccess adds whether clients of a provisioned MSK cluster need not authenticate: it
-// allows that, or has no method of authentication. Serverless clusters require IAM.
+// awsKafkaAccess adds whether clients of a provisioned MSK cluster need not authenticate: the cluster
+// allows unauthenticated access, or has no method of authentication. Serverless clusters require IAM.
 var awsKafkaAccess = resource.Function{
 	Properties: []resource.Property{{Name: "unauthenticatedAccess", Kind: resource.Flag, Doc: "Clients need not authenticate: it is allowed, or no method of authentication is on."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {

@@ -17,8 +17,7 @@ const azureDirectoryRole posture.EntityType = "Azure.Entra.DirectoryRole"
 
 var azureMemberEdge = resource.Edge{Label: "MEMBER_OF", To: resource.EntityTypes{azureDirectoryRole}, Doc: "The directory roles that it is assigned."}
 
-// azureRoleMembers is the call that lists the directory roles with their members, which are
-// few.
+// azureRoleMembers is the call that lists the members of a directory role.
 var azureRoleMembers = resource.Request{
 	Call: "graph:/v1.0/directoryRoles/${id}/members", Permission: "Directory.Read.All", Input: resource.NewInput("$select", "id"),
 }
@@ -105,10 +104,10 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 	if err != nil {
 		return nil, err
 	}
-	var refusedErr error
+	var fatal error
 	unread := func(what string, err error) {
 		if collect.IsFatal(err) {
-			refusedErr = err
+			fatal = err
 		}
 		if holders.unread == "" {
 			holders.unread = what + " could not be read: " + err.Error()
@@ -160,7 +159,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 			}
 		}
 	}
-	return holders, refusedErr
+	return holders, fatal
 }
 
 // azureRegistration is the report on the authentication methods of all users. A call per user

@@ -23,7 +23,7 @@ const (
 	azureServicePrinc   posture.EntityType = "Azure.Entra.ServicePrincipal"
 )
 
-// azureAssignmentScope adds to how much a role assignment applies.
+// azureAssignmentScope adds how wide the scope of a role assignment is.
 var azureAssignmentScope = resource.Function{
 	Properties: []resource.Property{
 		{Name: "onSubscription", Kind: resource.Flag, Doc: "Its scope is a whole subscription or a management group."},

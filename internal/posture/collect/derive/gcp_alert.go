@@ -15,8 +15,8 @@ import (
 
 const gcpAlertPolicy posture.EntityType = "GCP.Monitoring.AlertPolicy"
 
-// gcpUserMetric matches the log metrics in a condition of an alert policy. PromQL writes the name
-// with underscores in place of everything but letters and digits.
+// The expressions that match log metrics in the conditions of alert policies. PromQL writes the
+// name of a metric with underscores in place of everything but letters and digits.
 var (
 	gcpUserMetric   = regexp.MustCompile(`logging\.googleapis\.com/user/([^"'\s)]+)`)
 	gcpPromQLMetric = regexp.MustCompile(`logging_googleapis_com:user_([A-Za-z0-9_]+)`)

@@ -20,7 +20,7 @@ import (
 var gcpEffectiveFirewalls = gcpRequest("compute/v1/${network}/getEffectiveFirewalls", "{}", "compute.networks.getEffectiveFirewalls")
 
 // gcpFirewallsOf returns the rules and policies that apply to traffic into a network. It reads
-// them once per network. When access is refused, refused is the error, and n.Unread its text,
+// them once per network. When they cannot be read, refused is the error, and n.Unread its text,
 // which makes undecided answers about the network unknown.
 func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, refused, err error) {
 	type outcome struct {

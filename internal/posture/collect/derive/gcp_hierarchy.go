@@ -36,7 +36,7 @@ func gcpRequest(call, input, permission string) resource.Request {
 	return r
 }
 
-// gcpChainPermissions are the permissions for reading a chain.
+// gcpChainPermissions are the permissions for reading a gcpChain.
 var gcpChainPermissions = []string{
 	gcpAncestry.Permission, gcpFolderPolicy.Permission, gcpOrganization.Permission, gcpDenyPolicies.Permission, gcpDenyPolicy.Permission,
 }
@@ -80,7 +80,7 @@ func gcpUnread(what string, err error) error {
 	return fmt.Errorf("%s could not be read: %w", what, err)
 }
 
-// unread returns the reason why a policy could not be read, in the form for predicates.
+// unread returns the reason why a policy could not be read, or "" if all were read.
 func (c *gcpChain) unread() string {
 	if c.refused == nil {
 		return ""
@@ -89,7 +89,7 @@ func (c *gcpChain) unread() string {
 }
 
 // gcpInherited returns what the project inherits. It is read once for all items of a list. It
-// fails only when the run has ended; other errors are stored in the chain.
+// fails only with errors for which [collect.IsFatal] is true; others are stored in the chain.
 func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
 	chain, err := in.Caller.Once("IAM policies of folders and organisation", func() (any, error) {
 		var c gcpChain
@@ -114,7 +114,6 @@ func gcpInherited(in resource.FunctionInput) (gcpChain, error) {
 			}
 			c.policies = append(c.policies, answers...)
 		}
-
 		c.parents = parents
 		return c, nil
 	})

@@ -107,7 +107,7 @@ func gcpPublic(in resource.FunctionInput, b *resource.Builder, policies []gjson.
 func gcpGrant(in resource.FunctionInput, b *resource.Builder, bindings []gjson.Result) {
 	var all []string
 	var grants []posture.Edge
-	public := map[string]bool{}
+	named := map[string]bool{}
 	for _, binding := range bindings {
 		role, condition := binding.Get("role").String(), ""
 		if binding.Get("condition").Exists() {
@@ -115,12 +115,12 @@ func gcpGrant(in resource.FunctionInput, b *resource.Builder, bindings []gjson.R
 		}
 		for _, member := range texts(binding.Get("members")) {
 			all = append(all, role+" "+member+condition)
-			public[member] = true
+			named[member] = true
 			grants = append(grants, gcpGrantTo(in, member, role))
 		}
 	}
 	gcpAddEdges(b, grants)
-	b.Set("bindings", all).Flag("allUsers", public["allUsers"]).Flag("allAuthenticatedUsers", public["allAuthenticatedUsers"])
+	b.Set("bindings", all).Flag("allUsers", named["allUsers"]).Flag("allAuthenticatedUsers", named["allAuthenticatedUsers"])
 }
 
 // gcpGrantTo returns the edge to a member that has a role.
@@ -147,7 +147,7 @@ func gcpCompareEdges(a, b posture.Edge) int {
 	})
 }
 
-// gcpPolicyOf reads the IAM policy of another resource of the same API.
+// gcpPolicyOf reads the IAM policy of the resource with the given name, not of the item.
 func gcpPolicyOf(in resource.FunctionInput, api, name, permission string) ([]gjson.Result, error) {
 	r := resource.Request{Call: api + "/${name}:getIamPolicy", Permission: permission, Input: resource.NewInput("options.requestedPolicyVersion", "3")}
 	r.Path = api + "/" + name + ":getIamPolicy"
@@ -216,14 +216,14 @@ var gcpAuditConfigs = resource.Function{
 		if err != nil {
 			return err
 		}
-		var members, exempted []string
+		var enabled, exempted []string
 		for _, config := range in.Value.Get("auditConfigs").Array() {
 			for _, log := range config.Get("auditLogConfigs").Array() {
-				members = append(members, config.Get("service").String()+" "+log.Get("logType").String())
+				enabled = append(enabled, config.Get("service").String()+" "+log.Get("logType").String())
 				exempted = append(exempted, texts(log.Get("exemptedMembers"))...)
 			}
 		}
-		b.Set("auditConfigs", members).Set("auditExemptedMembers", exempted)
+		b.Set("auditConfigs", enabled).Set("auditExemptedMembers", exempted)
 		putAnswerOrRefusal(b, "auditsAllServices", gcp.AuditsAllServices(append([]gjson.Result{in.Value}, chain.policies...), chain.unread()), chain.refused)
 		return nil
 	},

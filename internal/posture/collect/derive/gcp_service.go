@@ -77,23 +77,23 @@ var gcpControlPlane = resource.Function{
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		v := in.Value
-		limited, endpoints := v.Get("masterAuthorizedNetworksConfig"), v.Get("controlPlaneEndpointsConfig.ipEndpointsConfig")
-		private, nodes := v.Get("privateClusterConfig.enablePrivateEndpoint").Bool(), v.Get("networkConfig.defaultEnablePrivateNodes").Bool()
+		authorized, endpoints := v.Get("masterAuthorizedNetworksConfig"), v.Get("controlPlaneEndpointsConfig.ipEndpointsConfig")
+		private, privateNodes := v.Get("privateClusterConfig.enablePrivateEndpoint").Bool(), v.Get("networkConfig.defaultEnablePrivateNodes").Bool()
 		if v.Get("privateClusterConfig").Exists() {
-			nodes = v.Get("privateClusterConfig.enablePrivateNodes").Bool()
+			privateNodes = v.Get("privateClusterConfig.enablePrivateNodes").Bool()
 		}
 		if endpoints.Exists() {
 			enabled := endpoints.Get("enabled")
 			private = private || !endpoints.Get("enablePublicEndpoint").Bool() || enabled.Exists() && !enabled.Bool()
-			if !limited.Get("enabled").Bool() {
-				limited = endpoints.Get("authorizedNetworksConfig")
+			if !authorized.Get("enabled").Bool() {
+				authorized = endpoints.Get("authorizedNetworksConfig")
 			}
 		}
-		b.Flag("enablePrivateEndpoint", private).Flag("enablePrivateNodes", nodes).Flag("masterAuthorizedNetworksEnabled", limited.Get("enabled").Bool())
-		networks := texts(limited.Get("cidrBlocks.#.cidrBlock"))
+		b.Flag("enablePrivateEndpoint", private).Flag("enablePrivateNodes", privateNodes).Flag("masterAuthorizedNetworksEnabled", authorized.Get("enabled").Bool())
+		networks := texts(authorized.Get("cidrBlocks.#.cidrBlock"))
 		b.Set("masterAuthorizedNetworks", networks)
 		open := predicate.Of(!private, "")
-		if limited.Get("enabled").Bool() {
+		if authorized.Get("enabled").Bool() {
 			open = predicate.And(open, ipset.Admits(networks))
 		}
 		putAnswer(b, "openToInternet", predicate.Or(open, predicate.Of(gcpOpenDNSEndpoint(v.Get("controlPlaneEndpointsConfig.dnsEndpointConfig")), "")))
@@ -138,17 +138,17 @@ var gcpClusterNodes = resource.Function{
 	Edges: []resource.Edge{{Label: "RUNS_AS", To: gcpRunsAs, Doc: "The service accounts that its node pools run as."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		var all []string
-		standard, seen := false, map[posture.EntityID]bool{}
+		usesDefault, seen := false, map[posture.EntityID]bool{}
 		for _, pool := range in.Value.Get("nodePools").Array() {
 			account := gcpPoolAccount(pool)
-			standard = standard || account == "default" || account == naming.DefaultServiceAccount(in.Vars)
+			usesDefault = usesDefault || account == "default" || account == naming.DefaultServiceAccount(in.Vars)
 			all = append(all, pool.Get("name").String()+" "+account)
 			if id := in.Cloud.Ref(in.Vars, gcpRunsAs, account); !seen[id] {
 				seen[id] = true
 				b.Edge("RUNS_AS", id)
 			}
 		}
-		b.Set("nodePools", all).Flag("nodesUseDefaultServiceAccount", standard)
+		b.Set("nodePools", all).Flag("nodesUseDefaultServiceAccount", usesDefault)
 		return nil
 	},
 }

@@ -15,8 +15,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// secretText is the most text that is scanned for one resource. User data has at most 64 KB.
-const secretText = 1 << 20
+// maxScanned is how much of one text or variable is scanned, in bytes. User data has at most 64 KB.
+const maxScanned = 1 << 20
 
 // secretFunction returns a function that adds the kinds and places of credentials that find
 // returns, as the named property.
@@ -63,7 +63,7 @@ func variableSecrets(value gjson.Result) []string {
 func scanVariables(value gjson.Result, each func(value gjson.Result, visit func(key, text string))) (found []string) {
 	each(value, func(key, text string) {
 		if strings.Contains(text, "\n") {
-			matches := secretscan.Text(text[:min(len(text), secretText)])
+			matches := secretscan.Text(text[:min(len(text), maxScanned)])
 			for _, match := range matches {
 				found = append(found, fmt.Sprintf("%s in %s, line %d", match.Kind, key, match.Line))
 			}
@@ -71,7 +71,7 @@ func scanVariables(value gjson.Result, each func(value gjson.Result, visit func(
 				return
 			}
 		}
-		for _, kind := range secretscan.Variable(key, text[:min(len(text), secretText)]) {
+		for _, kind := range secretscan.Variable(key, text[:min(len(text), maxScanned)]) {
 			found = append(found, kind+" in "+key)
 		}
 	})
@@ -104,7 +104,7 @@ func secretsInUserData(name, what string) resource.Function {
 
 // secretsByLine scans a text.
 func secretsByLine(text string) (all []string) {
-	for _, match := range secretscan.Text(text[:min(len(text), secretText)]) {
+	for _, match := range secretscan.Text(text[:min(len(text), maxScanned)]) {
 		all = append(all, fmt.Sprintf("%s in line %d", match.Kind, match.Line))
 	}
 	return all
@@ -191,7 +191,7 @@ func decodeUserData(encoded string) (string, error) {
 	if err != nil {
 		return "", errors.New("the compressed user data cannot be read")
 	}
-	text, err := io.ReadAll(io.LimitReader(reader, secretText))
+	text, err := io.ReadAll(io.LimitReader(reader, maxScanned))
 	if err != nil {
 		return "", errors.New("the compressed user data cannot be read")
 	}

@@ -75,7 +75,8 @@ var loadRules = sync.OnceValue(func() *ruleset {
 	return set
 })
 
-// found is a match while its rule and others are evaluated. It does not leave the package.
+// found is a match with the secret itself, for comparison with other matches. It does not leave
+// the package.
 type found struct {
 	Match
 	secret string
