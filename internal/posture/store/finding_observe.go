@@ -370,9 +370,10 @@ func (o *observation) saveChanged(event func(n int64, what, reason string)) erro
 			event(c.n, c.muted, "")
 		}
 		suppression, until, mute := suppressionColumns(f.Suppression)
+		changesSuppression := c.muted != ""
 		rows = append(rows, []any{
 			c.n, f.Type, f.ObjectID(), f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
-			sqldb.Millis(f.Updated), c.digest, c.words, suppression, until, mute, parametersColumn(f),
+			sqldb.Millis(f.Updated), c.digest, c.words, suppression, until, mute, parametersColumn(f), changesSuppression,
 		})
 		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
 		if c.reworded {
@@ -382,11 +383,14 @@ func (o *observation) saveChanged(event func(n int64, what, reason string)) erro
 	if len(rows) == 0 {
 		return nil
 	}
+	// A suppression that the judgement does not change may have been changed by a user in the
+	// meantime, because knownFindings does not lock the rows.
 	if _, err := o.tx.ExecEach(`
 		UPDATE finding
 		SET type = $2, local_id = $3, xid = $4, name = $5, service = $6, region = $7, level = $8, risk = $9, parts = $10, tags = $11,
 			status = 'Open', created = $12, updated = $13, resolved = 0, digest = $14, words = $15,
-			put_aside = CAST($16 AS TEXT), aside_till = $17, mute_rule = $18, parameters = CAST($19 AS TEXT)
+			put_aside = CASE WHEN $20 THEN CAST($16 AS TEXT) ELSE put_aside END, aside_till = CASE WHEN $20 THEN $17 ELSE aside_till END,
+			mute_rule = CASE WHEN $20 THEN $18 ELSE mute_rule END, parameters = CAST($19 AS TEXT)
 		WHERE n = $1`, slices.Values(rows)); err != nil {
 		return err
 	}
