@@ -469,12 +469,13 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 }
 
 // resolveWhere resolves the open findings of an organisation that match a condition,
-// and returns their number. Its parameters start at $2.
+// and returns their number. Its parameters start at $2. It locks the findings, so that
+// concurrent calls resolve and count each only once.
 func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) (int, error) {
 	o := &observation{tx: tx, org: org, at: at}
 	all, err := sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
-	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where, append([]any{org}, args...)...)
+	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where+tx.ForUpdate(), append([]any{org}, args...)...)
 	if err != nil {
 		return 0, err
 	}
