@@ -41,7 +41,7 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	if err := supersedeJudgements(t.tx, ref, generation); err != nil {
 		return err
 	}
-	for more && !pending && err == nil { // an account that was never collected
+	for more && !pending && err == nil { // the account was never collected, so that no job removes the rest
 		more, err = removeFindings(t.tx, t.org, id, now, resolvedAtOnce)
 	}
 	if err != nil {

@@ -49,7 +49,8 @@ func (s *Store) CheckExternalID(ctx context.Context, org posture.OrgID, id strin
 	})
 }
 
-// checkOwned fails with fault.Conflict if an external id belongs to another organisation.
+// checkOwned fails with fault.Conflict if an external id belongs to another organisation,
+// and with "no row" if it belongs to none.
 func checkOwned(tx *sqldb.Tx, org posture.OrgID, id string) error {
 	owner, err := sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT org FROM external_id WHERE id = $1`, id)
 	if err != nil {

@@ -17,9 +17,8 @@ type sumTable struct {
 	fields []string
 }
 
-// sumTables are maintained incrementally, the smallest first. Together they have every
-// pair of account, rule and region, so that the large table finding_cell is rarely
-// read.
+// sumTables are maintained incrementally, the smallest first. Every pair of account, rule
+// and region is in a table before finding_cell, so that this large table is rarely read.
 var sumTables = []sumTable{
 	{"finding_kind", []string{"rule", "provider", "service", "level", "status"}},
 	{"finding_place", []string{"account", "provider", "service", "region", "level", "status"}},
@@ -44,7 +43,7 @@ type counts struct{ deltas map[countKey]int }
 // countKey holds the values of all counted fields, in the order of finding_cell.
 type countKey [7]string
 
-// add adds a finding (by is 1) or removes it (-1).
+// add adds a finding (delta is 1) or removes it (-1).
 func (c *counts) add(f posture.Finding, delta int) {
 	if c.deltas == nil {
 		c.deltas = map[countKey]int{}

@@ -198,7 +198,7 @@ type changed struct {
 func (o *observation) compareRule(account posture.AccountID, r posture.RuleJudgement) {
 	known := o.known[r.Rule]
 	seen := map[posture.EntityID]bool{}
-	open := 0
+	open := 0 // open findings of the rule afterwards
 	for _, v := range r.Violating {
 		f := v.Finding
 		f.ID, f.Rule, f.Account = posture.NewFindingID(o.org, r.Rule, f.Object), r.Rule, account
@@ -219,7 +219,7 @@ func (o *observation) compareRule(account posture.AccountID, r posture.RuleJudge
 			o.resolve(k)
 			open--
 		}
-		if r.Only == nil {
+		if r.Only == nil { // known has all findings of the rule; otherwise o.open counts them
 			open++
 		}
 	}
@@ -263,8 +263,8 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 		f.Suppression = s
 	}
 	o.counts.add(f, 1)
-	now := searchText(f)
-	o.changed = append(o.changed, changed{stored{k.n, f, sum}, now, now != searchText(k.finding), muted})
+	words := searchText(f)
+	o.changed = append(o.changed, changed{stored{k.n, f, sum}, words, words != searchText(k.finding), muted})
 	if o.blobs == nil {
 		o.blobs = map[int64]func() string{}
 	}

@@ -176,50 +176,51 @@ func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]stored, 
 }
 
 // ReplaceMuteRule implements [posture.MuteStore].
-func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m posture.MuteRule, check func(etag string) error) (changed int, now posture.MuteRule, err error) {
+func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m posture.MuteRule, check func(etag string) error) (changed int, saved posture.MuteRule, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		old, err := lockedMuteRule(tx, org, m.ID, check)
 		if err != nil {
 			return err
 		}
-		now = m
-		now.Created = old.Created
-		if err := saveMuteRule(tx, org, now); err != nil {
+		saved = m
+		saved.Created = old.Created
+		if err := saveMuteRule(tx, org, saved); err != nil {
 			return err
 		}
 		muted, err := mutedBy(tx, org, m.ID)
 		if err != nil {
 			return err
 		}
-		others, err := mutesInForce(tx, org, now.Updated)
+		others, err := mutesInForce(tx, org, saved.Updated)
 		if err != nil {
 			return err
 		}
-		others = slices.DeleteFunc(others, func(other posture.MuteRule) bool { return other.ID == now.ID })
-		var change, leave []stored
-		next := now.Suppression(now.Updated)
+		others = slices.DeleteFunc(others, func(other posture.MuteRule) bool { return other.ID == saved.ID })
+		// The rule keeps the findings in renewed, with another suppression, and loses those in leaving.
+		var renewed, leaving []stored
+		next := saved.Suppression(saved.Updated)
 		for _, k := range muted {
 			other, ok := muteOf(others, k.finding)
 			switch {
-			case !now.Scope.Matches(k.finding) || ok && mutedUntil(other) > mutedUntil(now):
-				leave = append(leave, k)
+			case !saved.Scope.Matches(k.finding) || ok && mutedUntil(other) > mutedUntil(saved):
+				leaving = append(leaving, k)
 			case !k.finding.Suppression.IsContinuedBy(*next):
-				change = append(change, k)
+				renewed = append(renewed, k)
 			}
 		}
-		rows, events := suppressionRows(org, change, next, now.By, now.Updated)
+		rows, events := suppressionRows(org, renewed, next, saved.By, saved.Updated)
 		if err := saveSuppressions(tx, rows, events); err != nil {
 			return err
 		}
-		released, err := handOver(tx, org, others, leave, now.Updated)
+		released, err := handOver(tx, org, others, leaving, saved.Updated)
 		if err != nil {
 			return err
 		}
-		joined, err := mute(tx, org, now, now.Updated)
+		joined, err := mute(tx, org, saved, saved.Updated)
 		changed = len(rows) + released + joined
 		return err
 	})
-	return changed, now, err
+	return changed, saved, err
 }
 
 // lockedMuteRule reads and locks a mute rule for a change.

@@ -104,8 +104,8 @@ func (s *Store) AddChannel(ctx context.Context, org posture.OrgID, c notify.Chan
 // prevents a rule from using a channel that is being deleted.
 func notifyLock(org posture.OrgID) string { return "notify/" + string(org) }
 
-// roomInOrg fails with fault.Conflict if an organisation has the maximum number of
-// rows.
+// roomInOrg takes notifyLock and fails with fault.Conflict if an organisation has the
+// maximum number of rows.
 func roomInOrg(tx *sqldb.Tx, org posture.OrgID, table string, limit int, what string) error {
 	if err := tx.Lock(notifyLock(org)); err != nil {
 		return err

@@ -67,7 +67,8 @@ func (s *Store) NextDelivery(ctx context.Context, r notify.Ref) (d notify.Delive
 	return d, found, err
 }
 
-// SentSince implements [notify.Outbox].
+// SentSince implements [notify.Outbox]. The condition ended <> 0 lets the query use the
+// partial index notify_delivery_ended.
 func (s *Store) SentSince(ctx context.Context, r notify.Ref, since time.Time) (n int, first time.Time, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		_, err := sqldb.QueryOne(tx, func(row sqldb.Row) (struct{}, error) {

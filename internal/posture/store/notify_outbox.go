@@ -64,7 +64,8 @@ func (o *observation) notices() (all []notify.Event) {
 	return all
 }
 
-// RecordEndedSuppressions implements [notify.Outbox].
+// RecordEndedSuppressions implements [notify.Outbox]. The condition aside_till <> 0 lets
+// the query use the partial index finding_aside.
 func (s *Store) RecordEndedSuppressions(ctx context.Context, now time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := tx.Lock("notify-suppression"); err != nil {

@@ -109,9 +109,9 @@ func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.Account
 	return nil
 }
 
-// updateStatus sets the status of a stream according to a message. It ignores
-// messages that were sent before the last change of status: a late event does not
-// reconnect a stream that was removed.
+// updateStatus sets the status of a stream according to a message. Once the stream was
+// connected, it ignores messages that were sent before the last change of status: a late
+// event does not reconnect a stream that was removed.
 func (s *Streams) updateStatus(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, m posture.StreamMessage) error {
 	status := posture.StreamConnected
 	if m.Signal == posture.SignalDisconnected {
@@ -122,11 +122,11 @@ func (s *Streams) updateStatus(tx *sqldb.Tx, org posture.OrgID, id posture.Accou
 		since int64
 		seen  bool
 	}
-	now, err := sqldb.QueryOne(tx, func(r sqldb.Row) (st state, err error) {
+	current, err := sqldb.QueryOne(tx, func(r sqldb.Row) (st state, err error) {
 		err = r.Scan(&st.value, &st.since, &st.seen)
 		return st, err
 	}, `SELECT stream, stream_since, stream_seen FROM account WHERE org = $1 AND id = $2`, org, id)
-	if err != nil || now.value == status || now.seen && sqldb.Millis(m.Time) < now.since {
+	if err != nil || current.value == status || current.seen && sqldb.Millis(m.Time) < current.since {
 		return err
 	}
 	return s.setStatus(tx, org, id, status)
