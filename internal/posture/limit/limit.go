@@ -67,8 +67,8 @@ func Allows(ctx context.Context, id posture.AccountID) bool {
 	return !limited || l.has(string(id))
 }
 
-// none is no id of an account. Filters with an empty list select everything, so
-// that a list without accounts has this one.
+// none is not the id of any account. It replaces an empty list of allowed accounts in
+// filters, where an empty list would select all accounts.
 const none = "-"
 
 // within returns the accounts of a filter that the context may see; an empty

@@ -7,20 +7,20 @@ import (
 	"vigil/internal/posture"
 )
 
-// Pulses restricts the change markers, which concern the whole organisation but
-// tell nothing about it: only the time of the last change is left out.
+// Pulses restricts the version tokens of an organisation's data. Limited callers get
+// those of the whole organisation, without the time of the last change.
 type Pulses struct {
 	Store interface {
 		Pulse(ctx context.Context, org posture.OrgID) (posture.Pulse, error)
 	}
 }
 
-// Pulse returns the change markers of an organisation, which may be shared by callers.
+// Pulse returns the version tokens of an organisation, which callers may share.
 func (s Pulses) Pulse(ctx context.Context, org posture.OrgID) (posture.Pulse, error) {
 	return s.Store.Pulse(ctx, org)
 }
 
-// Visible returns the change markers without what a limited caller must not see.
+// Visible returns the version tokens without what a limited caller must not see.
 func (s Pulses) Visible(ctx context.Context, p posture.Pulse) posture.Pulse {
 	if _, limited := From(ctx); limited {
 		p.LastChange = time.Time{}
