@@ -11,9 +11,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestUnlinkedAccountsAreNotOverdue collects two accounts, of which one is unlinked
+// TestUnlinkedAccountsAreNotScheduled collects two accounts, of which one is unlinked
 // afterwards, so that it is not collected any more.
-func TestUnlinkedAccountsAreNotOverdue(t *testing.T) {
+func TestUnlinkedAccountsAreNotScheduled(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		if err := store.Migrate(t.Context(), db); err != nil {
@@ -51,6 +51,10 @@ func TestUnlinkedAccountsAreNotOverdue(t *testing.T) {
 		f, err := s.Figures(t.Context(), begin.Add(49*time.Hour))
 		if err != nil || f.Overdue != 1 || f.OldestRead != 48*time.Hour {
 			t.Errorf("%d accounts are overdue, the oldest collection is %s old, %v; want 1 and 48h", f.Overdue, f.OldestRead, err)
+		}
+		schedules, err := s.Schedules(t.Context(), "org", "")
+		if err != nil || !schedules["unlinked"].Next.IsZero() || schedules["linked"].Next.IsZero() {
+			t.Errorf("the schedules are %+v, %v; want the next run of the linked account only", schedules, err)
 		}
 	})
 }

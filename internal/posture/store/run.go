@@ -148,8 +148,11 @@ func (s *Store) Schedules(ctx context.Context, org posture.OrgID, only posture.A
 			account posture.AccountID
 			due     int64
 		}
-		for p, err := range sqldb.Each(tx, func(row sqldb.Row) (p planned, err error) { return p, row.Scan(&p.account, &p.due) },
-			`SELECT account, due FROM schedule WHERE `+where, args...) {
+		// An account that was unlinked keeps its row in schedule, but is not collected.
+		for p, err := range sqldb.Each(tx, func(row sqldb.Row) (p planned, err error) { return p, row.Scan(&p.account, &p.due) }, `
+			SELECT account, due
+			FROM schedule
+			WHERE `+where+` AND account NOT IN (SELECT id FROM account WHERE org = $1 AND status = 'draft')`, args...) {
 			if err != nil {
 				return err
 			}
