@@ -257,7 +257,8 @@ func scanPair(r sqldb.Row) (p [2]string, err error) {
 	return p, err
 }
 
-// DueAccounts implements [posture.RunStore].
+// DueAccounts implements [posture.RunStore]. Organisations take turns, so that one with
+// many accounts does not delay the others.
 func (s *Store) DueAccounts(ctx context.Context, now time.Time, limit int) (due []posture.AccountRef, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for row, err := range sqldb.Each(tx, scanPair, `
