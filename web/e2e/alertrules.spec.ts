@@ -13,10 +13,10 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
       { type: 'MAIL', to: ['ops@corp.example'] },
     ],
   };
-  let saved: typeof rule | undefined;
+  let saved: typeof rule | undefined; // what the last PUT sent
   await page.route('**/rest/config/v1/alert-rules/r1', (route) => {
     if (route.request().method() === 'PUT') saved = route.request().postDataJSON() as typeof rule;
-    return route.fulfill({ json: rule });
+    return route.fulfill({ json: saved ?? rule });
   });
   await page.goto(desktopAt('/alert-rules/r1'));
   await expect(page.getByRole('group', { name: 'Channel 1' }).getByLabel('Address of the webhook')).toHaveValue('https://hooks.example/a');
@@ -41,6 +41,8 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
     { type: 'MAIL', to: ['ops@corp.example', 'night@corp.example'] },
     { type: 'MAIL', to: ['head@corp.example'] },
   ]);
+  await page.goBack(); // opened again, the rule is as it was saved
+  await expect(page.getByText('Alerts when the status of any component is error, warning or agent busy.')).toBeVisible();
 });
 
 test.describe('a channel that the server refuses', () => {

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
 import { expect, postureAt, test } from './fixtures';
 
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Query' });
@@ -9,6 +9,14 @@ const write = (page: Page, text: string) =>
     await editor(page).fill(text);
     expect(await editor(page).locator('.cm-line').allInnerTexts()).toEqual(text.split('\n'));
   }).toPass();
+
+/** Deletes the rule that is open, after leaving it: the screen reads a rule again when any rule changes, and must not miss it. */
+async function remove(page: Page, api: APIRequestContext): Promise<void> {
+  const id = page.url().split('/').pop();
+  await page.goto(postureAt('/rules/new'));
+  expect((await api.delete(`/v1/rules/${id}`)).ok()).toBe(true);
+}
+
 const broken = "g.V().hasLabel('AWS.EC2.Instance'";
 const mended = "g.V().hasLabel('AWS.EC2.Instance').has('metadataHttpEndpoint', 'enabled')";
 
@@ -120,6 +128,25 @@ test('a rule is written, enabled, seen to find, changed and deleted', async ({ p
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page).toHaveURL(/\/rules$/);
+});
+
+test('a rule that was switched on in the list is opened as it is now', async ({ posture: page, api }, info) => {
+  const name = `Switched ${info.workerIndex} ${Date.now()}`;
+  await page.goto(postureAt('/rules/new'));
+  await write(page, mended);
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
+  await expect(page.getByRole('heading', { name })).toBeVisible();
+  await expect(page.locator('.bar .pill')).toHaveText('Disabled');
+  await page.getByRole('link', { name: 'Rules', exact: true }).last().click();
+  await page.getByLabel('Search rules').fill(name);
+  const toggle = page.getByRole('switch', { name: `${name} is on`, exact: true });
+  await toggle.click();
+  await expect(toggle).toHaveAttribute('aria-checked', 'true');
+  await page.getByRole('link', { name, exact: true }).click();
+  await expect(page.getByRole('heading', { name })).toBeVisible();
+  await expect(page.locator('.bar .pill')).toHaveText('Enabled');
+  await remove(page, api);
 });
 
 test('leaving a rule that is not saved asks first', async ({ posture: page }) => {

@@ -171,6 +171,7 @@ export default function AlertRuleEditor() {
     queryKey: ['desktop', 'alert-rule', id],
     enabled: !made,
     queryFn: () => desktop.get('/rest/config/v1/alert-rules/{id}', { path: { id: id ?? '' } }),
+    gcTime: 0, // the form keeps the first answer that it gets, which must not be one from before the last save
   });
   const start: Condition = {
     type: 'STATUS',

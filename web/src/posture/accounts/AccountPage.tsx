@@ -177,6 +177,7 @@ export default function AccountPage() {
     queryKey: ['accounts', id],
     queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }),
     refetchInterval: 10_000,
+    gcTime: 0, // the tab Settings keeps the first answer that it gets, which must not be one from an earlier visit
     enabled: !deleting,
   });
   const read = async () => {

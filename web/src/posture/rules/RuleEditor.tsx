@@ -49,7 +49,7 @@ const empty: Draft = {
   visualizationQuery: '',
 };
 
-/** A draft that names what is left empty after the rest, so that it can be saved. */
+/** An id made from the name of a new rule, for when the field Id is left empty. */
 const idOf = (name: string) =>
   name
     .toLowerCase()
@@ -358,6 +358,7 @@ export default function RuleEditor() {
     queryFn: () => readRule(source ?? ''),
     refetchOnWindowFocus: false,
     staleTime: 0,
+    gcTime: 0, // the editor keeps the first answer that it gets, which must not be one from an earlier visit
   });
   if (!source)
     return (
