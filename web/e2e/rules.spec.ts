@@ -170,6 +170,24 @@ test.describe('what the server refuses', () => {
     await expect(page.getByRole('alert').first()).toBeVisible();
   });
 
+  test('a refused query is told until it changes', async ({ posture: page }) => {
+    await page.route(/\/v1\/rules$/, (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({ status: 400, json: { message: 'query is odd', errors: [{ path: 'query', message: 'is odd' }] } })
+        : route.fallback(),
+    );
+    await page.goto(postureAt('/rules/new'));
+    await write(page, mended);
+    const foot = page.locator('.editor-foot');
+    await expect(foot).toContainText('No problems');
+    await page.getByLabel('Name', { exact: true }).fill('Odd');
+    await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
+    await expect(foot).toContainText('Is odd');
+    await write(page, `${mended}.limit(1)`);
+    await expect(foot).toContainText('No problems');
+    await expect(page.locator('.note.error')).toHaveCount(0);
+  });
+
   test('a conflict shows theirs and mine, and either can be kept', async ({ posture: page }, info) => {
     const name = `Contested ${info.workerIndex} ${Date.now()}`;
     await page.goto(postureAt('/rules/new'));

@@ -25,7 +25,7 @@ import { examples } from './examples';
 import { RuleForm } from './RuleForm';
 import { RuleHistory } from './RuleHistory';
 import { levelName } from './Rules';
-import { addRule, draftOf, labels, readRule, saveRule, type Draft, type Versioned } from './save';
+import { addRule, draftOf, labels, queryText, readRule, saveRule, type Draft, type Versioned } from './save';
 import { useCheck } from './useCheck';
 import { totals, useDryRun } from './useDryRun';
 import '../findings/findings.css';
@@ -62,7 +62,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const rule = version?.rule;
   const [draft, setDraft] = useState(first);
   const [dirty, setDirty] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const [refusal, setRefusal] = useState<{ error: ApiError; query: string }>();
   const [asking, setAsking] = useState<'delete'>();
   const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
   const client = useQueryClient();
@@ -80,8 +80,12 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     setDraft((d) => ({ ...d, ...patch }));
     setDirty(true);
   };
-  const failure = run?.query === draft.query ? run.outcomes.find((o) => o.error)?.error : undefined;
-  const saveProblems = queryProblems(error).filter((p) => p.path === 'query' || p.path === 'queryString');
+  const failure = run?.query === queryText(draft) ? run.outcomes.find((o) => o.error)?.error : undefined;
+  const refusedProblems = queryProblems(refusal?.error).filter((p) => p.path === 'query' || p.path === 'queryString');
+  // A refused query that was changed since may be mended.
+  const outdated = refusedProblems.length > 0 && refusal?.query !== queryText(draft);
+  const error = outdated ? undefined : refusal?.error;
+  const saveProblems = outdated ? [] : refusedProblems;
   const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
   const reads = check.reads ?? rule?.reads;
   const test = () => void start(draft, tried);
@@ -94,7 +98,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
   };
   const save = async (status: Rule['status'], over: Versioned | undefined = version) => {
-    setError(undefined);
+    setRefusal(undefined);
     try {
       if (over) {
         await saveRule(draft, status, over, setVersion);
@@ -107,7 +111,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
       if (cause.status === 412 && rule) setConflict({ theirs: await readRule(rule.id), status });
-      else setError(cause);
+      else setRefusal({ error: cause, query: queryText(draft) });
     }
   };
   const remove = async () => {
@@ -165,7 +169,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 onClick={() => {
                   setDraft(rule ? draftOf(rule) : first); // what is stored now: a save that failed half-way stored a part
                   setDirty(false);
-                  setError(undefined);
+                  setRefusal(undefined);
                 }}
               >
                 Discard
@@ -302,7 +306,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 Nothing is kept.
               </p>
             )}
-            {run && <DryRunResult run={run} level={levelName(draft.level)} old={run.query !== draft.query} rule={rule} />}
+            {run && <DryRunResult run={run} level={levelName(draft.level)} old={run.query !== queryText(draft)} rule={rule} />}
           </section>
         </div>
         <RuleForm draft={draft} change={change} fixed={native} stored={!!rule} error={error} />

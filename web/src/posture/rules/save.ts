@@ -60,6 +60,9 @@ export const queryBody = (d: Draft) => ({
   ...(d.variablesOf ? { ruleId: d.variablesOf, parameterValues: d.parameterValues ?? {} } : {}),
 });
 
+/** The query with its variables as a text, to see whether it is still the one that was sent. */
+export const queryText = (d: Draft) => JSON.stringify(queryBody(d));
+
 /** A rule and the version that was read. */
 export interface Versioned {
   rule: Rule;

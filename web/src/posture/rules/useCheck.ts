@@ -2,11 +2,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { posture } from '../../api/posture';
 import type { FieldError } from '../../api/error';
-import { queryBody, type Draft } from './save';
+import { queryText, type Draft, type queryBody } from './save';
 
 /** What the server thinks of a query while it is written: it compiles it and runs nothing. */
 export function useCheck(draft: Draft) {
-  const query = JSON.stringify(queryBody(draft));
+  const query = queryText(draft);
   const [asked, setAsked] = useState(query);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(query), 400);

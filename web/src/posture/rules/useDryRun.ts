@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { posture, type Account, type RuleTestAnswer } from '../../api/posture';
-import { queryBody, type Draft } from './save';
+import { queryBody, queryText, type Draft } from './save';
 
 /** The outcome of a dry run in one account. */
 export interface Outcome {
@@ -10,6 +10,7 @@ export interface Outcome {
 }
 
 export interface DryRun {
+  /** What was tried, as queryText returns it. */
   query: string;
   at: number;
   outcomes: Outcome[];
@@ -36,7 +37,7 @@ export function useDryRun() {
       }
     };
     await Promise.all([worker(), worker()]);
-    setRun({ query: draft.query, at: Date.now(), outcomes });
+    setRun({ query: queryText(draft), at: Date.now(), outcomes });
     setBusy(false);
   };
   return { run, busy, start };
