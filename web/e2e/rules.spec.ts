@@ -149,6 +149,46 @@ test('a rule that was switched on in the list is opened as it is now', async ({ 
   await remove(page, api);
 });
 
+test('what is typed while a rule is being saved is not taken for saved', async ({ posture: page, api }, info) => {
+  const held: (() => void)[] = []; // saves that wait for an answer
+  await page.route(/\/v1\/rules(\/[^/]+)?$/, async (route) => {
+    const request = route.request();
+    if (request.method() === 'PUT' || (request.method() === 'POST' && request.url().endsWith('/v1/rules')))
+      await new Promise<void>((resolve) => held.push(resolve));
+    await route.fallback();
+  });
+  const save = page.getByRole('button', { name: 'Save disabled', exact: true });
+  const discard = page.getByRole('button', { name: 'Discard', exact: true });
+  const todo = page.getByLabel('What to do');
+  const saveWhileTyping = async (text: string) => {
+    await save.click();
+    await expect.poll(() => held.length).toBe(1);
+    await todo.fill(text);
+    held.pop()?.();
+  };
+
+  const name = `Typed ${info.workerIndex} ${Date.now()}`;
+  await page.goto(postureAt('/rules/new'));
+  await write(page, mended);
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await saveWhileTyping('One'); // the screen would go to the rule that is made
+  await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Stay', exact: true }).click();
+  await expect(todo).toHaveValue('One');
+  await saveWhileTyping('Two');
+  await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Leave', exact: true }).click();
+  await expect(page).not.toHaveURL(/\/new$/);
+  await page.reload(); // without the messages of the saves before
+  await expect(todo).toHaveValue('One');
+
+  await todo.fill('Three');
+  await saveWhileTyping('Four');
+  await expect(page.getByText('Saved', { exact: true })).toBeVisible();
+  await expect(discard).toBeVisible();
+  await discard.click();
+  await expect(todo).toHaveValue('Three');
+  await remove(page, api);
+});
+
 test('leaving a rule that is not saved asks first', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
   await page.getByLabel('Name', { exact: true }).fill('Not saved');

@@ -25,7 +25,7 @@ import { examples } from './examples';
 import { RuleForm } from './RuleForm';
 import { RuleHistory } from './RuleHistory';
 import { levelName } from './Rules';
-import { addRule, draftOf, labels, queryText, readRule, saveRule, type Draft, type Versioned } from './save';
+import { addRule, draftOf, labels, queryText, readRule, saveRule, withChanges, type Draft, type Versioned } from './save';
 import { useCheck } from './useCheck';
 import { totals, useDryRun } from './useDryRun';
 import '../findings/findings.css';
@@ -60,8 +60,13 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   // The version that was opened: what others save meanwhile is a conflict, not a surprise in the text.
   const [version, setVersion] = useState(given);
   const rule = version?.rule;
+  // The rule that a first save made, for who typed meanwhile and stays here: the next save changes it.
+  const [made, setMade] = useState<Versioned>();
+  const base = version ?? made;
   const [draft, setDraft] = useState(first);
-  const [dirty, setDirty] = useState(false);
+  // The draft without unsaved changes. What is typed while a save is under way makes another draft, which is not saved.
+  const [kept, setKept] = useState(draft);
+  const dirty = draft !== kept;
   const [refusal, setRefusal] = useState<{ error: ApiError; query: string }>();
   const [asking, setAsking] = useState<'delete'>();
   const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
@@ -76,9 +81,10 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const check = useCheck(draft);
   const native = rule?.source === 'Native';
   const blocker = useBlocker({ shouldBlockFn: () => dirty, enableBeforeUnload: () => dirty, withResolver: true });
-  const change = (patch: Partial<Draft>) => {
-    setDraft((d) => ({ ...d, ...patch }));
-    setDirty(true);
+  const change = (patch: Partial<Draft>) => setDraft((d) => ({ ...d, ...patch }));
+  const begin = (unchanged: Draft) => {
+    setDraft(unchanged);
+    setKept(unchanged);
   };
   const failure = run?.query === queryText(draft) ? run.outcomes.find((o) => o.error)?.error : undefined;
   const refusedProblems = queryProblems(refusal?.error).filter((p) => p.path === 'query' || p.path === 'queryString');
@@ -91,26 +97,30 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const test = () => void start(draft, tried);
 
   const saved = async (text: string, id?: string) => {
-    setDirty(false);
     await client.invalidateQueries({ queryKey: ['rules'] });
     await client.invalidateQueries({ queryKey: ['findings'] });
     showToast(text);
     if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
   };
-  const save = async (status: Rule['status'], over: Versioned | undefined = version) => {
+  const save = async (status: Rule['status'], over = base) => {
     setRefusal(undefined);
     try {
       if (over) {
         await saveRule(draft, status, over, setVersion);
         setVersion(await readRule(over.rule.id));
-        await saved(status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`);
+        setKept(draft);
+        await saved(status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`, rule ? undefined : over.rule.id);
       } else {
-        const made = await addRule({ ...draft, displayName: draft.displayName || idOf(draft.name) }, status);
-        await saved(status === 'Enabled' ? 'Saved and enabled' : 'Saved', made.id);
+        const added = await addRule({ ...draft, displayName: draft.displayName || idOf(draft.name) }, status);
+        const stored = draftOf(added.rule);
+        setMade(added);
+        setDraft((now) => (now === draft ? stored : withChanges(stored, draft, now)));
+        setKept(stored);
+        await saved(status === 'Enabled' ? 'Saved and enabled' : 'Saved', added.rule.id);
       }
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      if (cause.status === 412 && rule) setConflict({ theirs: await readRule(rule.id), status });
+      if (cause.status === 412 && over) setConflict({ theirs: await readRule(over.rule.id), status });
       else setRefusal({ error: cause, query: queryText(draft) });
     }
   };
@@ -122,7 +132,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
       onDeleting?.(false);
       throw cause;
     }
-    setDirty(false);
+    setKept(draft);
     await client.invalidateQueries({ queryKey: ['rules'], exact: true }); // the list
     await client.invalidateQueries({ queryKey: ['rules', 'count'] });
     setTimeout(() => void navigate({ to: '/rules' } as never));
@@ -167,8 +177,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 look="quiet"
                 className="wide"
                 onClick={() => {
-                  setDraft(rule ? draftOf(rule) : first); // what is stored now: a save that failed half-way stored a part
-                  setDirty(false);
+                  begin(base ? draftOf(base.rule) : first); // what is stored now: a save that failed half-way stored a part
                   setRefusal(undefined);
                 }}
               >
@@ -323,8 +332,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
           onClose={() => setConflict(undefined)}
           onTheirs={() => {
             setVersion(conflict.theirs);
-            setDraft(draftOf(conflict.theirs.rule));
-            setDirty(false);
+            begin(draftOf(conflict.theirs.rule));
             setConflict(undefined);
             void client.invalidateQueries({ queryKey: ['rules'] });
           }}

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { posture, type Rule } from '../../api/posture';
-import { draftOf, saveRule, type Versioned } from './save';
+import { draftOf, saveRule, withChanges, type Versioned } from './save';
 
 vi.mock('../../api/posture', () => ({ posture: { answer: vi.fn() } }));
 
@@ -40,4 +40,10 @@ test('after PATCH, the next save follows the version that PATCH stored', async (
 
   expect(answer).toHaveBeenLastCalledWith('patch', '/v1/rules/{rule_id}', { path, body: { status: 'Disabled' }, etag: '"2"' });
   expect(version).toMatchObject({ rule: { status: 'Disabled' }, etag: '"3"' });
+});
+
+test('what was typed while a rule was made changes the rule as it was made', () => {
+  const sent = { ...draftOf(rule), service: '', description: 'Old' };
+  const made = { ...sent, service: 'General', displayName: 'made' };
+  expect(withChanges(made, sent, { ...sent, description: 'New' })).toEqual({ ...made, description: 'New' });
 });

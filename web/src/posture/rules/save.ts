@@ -51,6 +51,12 @@ export const draftOf = (r: Rule): Draft => ({
   variablesOf: r.id,
 });
 
+/** A draft with what was changed from one version of another draft to the next. */
+export const withChanges = (draft: Draft, from: Draft, to: Draft): Draft => ({
+  ...draft,
+  ...Object.fromEntries(Object.entries(to).filter(([name, value]) => value !== from[name as keyof Draft])),
+});
+
 const stored = (text: string, language: Draft['language'] = 'Graph') => JSON.stringify({ inventoryQueryType: language, queryString: text });
 export const storedQuery = (d: Draft) => stored(d.query, d.language);
 
@@ -118,9 +124,10 @@ export async function saveRule(
 }
 
 /** Stores a new rule. */
-export async function addRule(draft: Draft, status: Rule['status']): Promise<Rule> {
+export async function addRule(draft: Draft, status: Rule['status']): Promise<Versioned> {
   const { language: _, variablesOf: __, visualizationQuery, ...spec } = draft;
-  return (await posture.post('/v1/rules', {
+  const { data, headers } = await posture.answer('post', '/v1/rules', {
     body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) },
-  })) as Rule;
+  });
+  return { rule: data as Rule, etag: headers.get('ETag') ?? '' };
 }
