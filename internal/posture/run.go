@@ -159,7 +159,8 @@ type RunStore interface {
 	// organisations.
 	ExpiredRuns(ctx context.Context, now time.Time) (map[string]OrgID, error)
 
-	// DueAccounts returns accounts whose next run is due, the longest overdue first.
+	// DueAccounts returns accounts whose next run is due. Organisations take turns; among
+	// its accounts the longest overdue comes first.
 	DueAccounts(ctx context.Context, now time.Time, limit int) ([]AccountRef, error)
 
 	// ForgetRuns deletes the finished runs that started before a time.
