@@ -159,8 +159,8 @@ type RunStore interface {
 	// organisations.
 	ExpiredRuns(ctx context.Context, now time.Time) (map[string]OrgID, error)
 
-	// DueAccounts returns accounts whose next run is due. Organisations take turns; among
-	// its accounts the longest overdue comes first.
+	// DueAccounts returns accounts whose next run is due. Organisations take turns,
+	// each with its longest overdue account first.
 	DueAccounts(ctx context.Context, now time.Time, limit int) ([]AccountRef, error)
 
 	// ForgetRuns deletes the finished runs that started before a time.
