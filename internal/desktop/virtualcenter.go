@@ -137,7 +137,7 @@ type Datastore struct {
 // DatastoreDetails identifies a datastore.
 type DatastoreDetails struct {
 	Name string `json:"name"`
-	Path string `json:"path"`
+	Path string `json:"path"` // unique within the virtual center
 	URL  string `json:"url"`
 }
 
@@ -287,7 +287,7 @@ func (m VirtualCenterMonitor) Statuses() []PartStatus {
 }
 
 // DatastoreNames returns a unique name for each datastore: its name, or its path if another datastore, which then is in another
-// datacenter, has the same name.
+// datacenter, has the same name. The console names them by the same rule.
 func (m VirtualCenterMonitor) DatastoreNames() []string {
 	count := make(map[string]int)
 	for _, d := range m.Datastores {

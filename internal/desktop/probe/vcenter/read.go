@@ -3,6 +3,7 @@ package vcenter
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -57,6 +58,25 @@ func (t tree) path(object ref) string {
 	return "/" + strings.Join(names, "/")
 }
 
+// distinctPaths returns the paths of objects. Objects in folders that the account may not
+// read can have the same path; their ids are then appended. A datastore also has a URL,
+// but the URL is valid only while the datastore is accessible.
+func (t tree) distinctPaths(objects []ref) map[ref]string {
+	count := make(map[string]int)
+	for _, object := range objects {
+		count[t.path(object)]++
+	}
+	out := make(map[ref]string, len(objects))
+	for _, object := range objects {
+		path := t.path(object)
+		if count[path] > 1 {
+			path += " (" + object.Value + ")"
+		}
+		out[object] = path
+	}
+	return out
+}
+
 // describe converts the retrieved objects to a reading.
 func describe(content []objectContent) (desktop.VirtualCenterReading, error) {
 	var r desktop.VirtualCenterReading
@@ -84,8 +104,9 @@ func describe(content []objectContent) (desktop.VirtualCenterReading, error) {
 	for _, values := range hosts {
 		r.Hosts = append(r.Hosts, host(values, nodes))
 	}
+	paths := nodes.distinctPaths(slices.Collect(maps.Keys(stores)))
 	for object, values := range stores {
-		r.Datastores = append(r.Datastores, datastore(values["summary"], nodes.path(object)))
+		r.Datastores = append(r.Datastores, datastore(values["summary"], paths[object]))
 	}
 	slices.SortFunc(r.Hosts, func(a, b desktop.Host) int { return strings.Compare(a.Details.Name, b.Details.Name) })
 	slices.SortFunc(r.Datastores, func(a, b desktop.Datastore) int { return strings.Compare(a.Details.Path, b.Details.Path) })

@@ -1,6 +1,7 @@
 package vcenter
 
 import (
+	"encoding/xml"
 	"errors"
 	"net"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vigil/internal/desktop"
 )
@@ -154,4 +157,44 @@ func describeBody(t *testing.T, body string) (desktop.VirtualCenterReading, erro
 		return desktop.VirtualCenterReading{}, err
 	}
 	return describe(content)
+}
+
+// TestDatastoresHaveDistinctPaths reads two datastores of the same name as an account
+// that may not read their datacenters, or only one of them.
+func TestDatastoresHaveDistinctPaths(t *testing.T) {
+	t.Parallel()
+	object := func(kind, id, name, parent string) objectContent {
+		return objectContent{Object: ref{kind, id}, PropSet: []property{
+			{"name", value{Text: name}},
+			{"parent", value{Text: parent, Attr: []xml.Attr{{Name: xml.Name{Local: "type"}, Value: "Folder"}}}},
+			{"summary", value{Name: name}},
+		}}
+	}
+	a, b := object("Datastore", "datastore-11", "local", "group-s1"), object("Datastore", "datastore-12", "local", "group-s2")
+	other := object("Datastore", "datastore-13", "other", "group-s2")
+	for name, tt := range map[string]struct {
+		content []objectContent
+		want    []string
+	}{
+		"no folder":    {[]objectContent{b, a, other}, []string{"/local (datastore-11)", "/local (datastore-12)", "/other"}},
+		"one folder":   {[]objectContent{b, a, other, object("Folder", "group-s2", "datastore", "group-d")}, []string{"/datastore/local", "/datastore/other", "/local"}},
+		"both folders": {[]objectContent{b, a, object("Folder", "group-s1", "A", "group-d"), object("Folder", "group-s2", "B", "group-d")}, []string{"/A/local", "/B/local"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range 10 { // the order of a map is random
+				r, err := describe(tt.content)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, d := range r.Datastores {
+					got = append(got, d.Details.Path)
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Fatalf("paths (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
 }
