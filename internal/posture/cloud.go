@@ -3,6 +3,8 @@ package posture
 import (
 	"context"
 	"time"
+
+	"vigil/internal/fault"
 )
 
 // Access is an account with the credential and the secrets to read it.
@@ -11,6 +13,16 @@ type Access struct {
 	Account    Account
 	Credential Credential
 	Secrets    Secrets
+}
+
+// Current reports whether the account is still read with the same version of the same
+// credential. If not, what was learned with this access says nothing about the new one.
+func (a Access) Current(tx OnboardingTx) (bool, error) {
+	c, err := tx.CredentialOf(a.Account.ID)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return c.ID == a.Credential.ID && c.ETag == a.Credential.ETag, err
 }
 
 // A Project is a GCP project that a service account can list.

@@ -149,7 +149,7 @@ type RunStore interface {
 	// EndRun ends a run, changes its account if that still exists, and plans the next
 	// run of the account, in one transaction. It fails with fault.NotFound if the run
 	// has ended already.
-	EndRun(ctx context.Context, org OrgID, r Run, change func(Account) Account) error
+	EndRun(ctx context.Context, org OrgID, r Run, change func(OnboardingTx, Account) (Account, error)) error
 
 	// StopRun requests that a run be stopped. It fails with fault.NotFound if the run
 	// is not in progress.

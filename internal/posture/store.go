@@ -54,8 +54,9 @@ type OnboardingTx interface {
 	RemoveAccount(id AccountID) error // with its links
 
 	Credential(id CredentialID) (Credential, Secrets, error)
-	SaveCredential(c Credential, s Secrets) error // adds or replaces
-	RemoveCredential(id CredentialID) error       // with its links
+	CredentialOf(id AccountID) (Credential, error) // the one of Access
+	SaveCredential(c Credential, s Secrets) error  // adds or replaces
+	RemoveCredential(id CredentialID) error        // with its links
 
 	// ClaimExternalID reserves an external id for the organisation permanently: roles
 	// may still trust it after its last credential was deleted. It fails with

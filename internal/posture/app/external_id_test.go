@@ -118,6 +118,7 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 		// A role that does not require an external id is rejected with a reason, and
 		// accepted after a correction.
 		b.want(200, "DELETE", credentials+"/"+withoutID, nil)
+		a.waitRun(account) // a run would set the status too
 		role("")
 		link(a, aID)
 		if value, reason := status(a); value != "validation-failed" || !strings.Contains(reason, "without an external id") {

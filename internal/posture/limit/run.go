@@ -53,7 +53,7 @@ func (s Runs) RenewRun(ctx context.Context, org posture.OrgID, r posture.Run, le
 }
 
 // EndRun implements [posture.RunStore].
-func (s Runs) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, change func(posture.Account) posture.Account) error {
+func (s Runs) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, change func(posture.OnboardingTx, posture.Account) (posture.Account, error)) error {
 	if err := refuse(ctx); err != nil {
 		return err
 	}

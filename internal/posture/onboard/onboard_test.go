@@ -1,6 +1,7 @@
 package onboard_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -294,6 +295,57 @@ func TestValidationSetsTheStatus(t *testing.T) {
 	apply(onboard.Changes{Credentials: []onboard.CredentialChange{{Action: onboard.Delete, ID: put.ID}}})
 	if got := status(); got != posture.AccountDraft {
 		t.Errorf("without a link the status is %s", got)
+	}
+}
+
+// cloudDuring is a cloud that calls during in each validation.
+type cloudDuring struct {
+	memcloud.Cloud
+	during func()
+}
+
+func (c *cloudDuring) Validate(ctx context.Context, a posture.Access) (posture.AccountStatus, string, error) {
+	c.during()
+	return c.Cloud.Validate(ctx, a)
+}
+
+// TestValidationsOfReplacedCredentialsAreIgnored changes what gives access while a
+// validation calls the cloud, which refuses it.
+func TestValidationsOfReplacedCredentialsAreIgnored(t *testing.T) {
+	t.Parallel()
+	put := credential("")
+	put.Action, put.ID = onboard.Put, "credential-1"
+	links := []onboard.LinkChange{{Action: onboard.Post, Account: root, Ref: "c"}}
+	for name, tt := range map[string]struct {
+		during onboard.Changes
+		want   posture.AccountStatus
+	}{
+		"nothing":                {want: posture.AccountValidationFailed},
+		"another link":           {during: onboard.Changes{Credentials: []onboard.CredentialChange{credential("c")}, Links: links}, want: posture.AccountDraft},
+		"a changed credential":   {during: onboard.Changes{Credentials: []onboard.CredentialChange{put}}, want: posture.AccountDraft},
+		"the end of its link":    {during: onboard.Changes{Links: []onboard.LinkChange{{Action: onboard.Delete, Account: root, Credential: "credential-1"}}}, want: posture.AccountDraft},
+		"the end of the account": {during: onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Delete, root)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			now := h.Now()
+			h.Now = func() time.Time { now = now.Add(time.Second); return now }
+			apply := func(c onboard.Changes) {
+				if _, err := h.Apply(t.Context(), org, aws(c)); err != nil {
+					t.Error(err)
+				}
+			}
+			apply(onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Post, root)}, Credentials: []onboard.CredentialChange{credential("c")}, Links: links})
+			v := &onboard.Validator{Store: h.Store, Cloud: &cloudDuring{during: func() { apply(tt.during) }}, Now: h.Now}
+			if _, err := v.Validate(t.Context(), org, root); err != nil {
+				t.Fatal(err)
+			}
+			a, err := h.Store.Account(t.Context(), org, root)
+			if err != nil && !fault.Is(err, fault.NotFound) || a.Status.Value != tt.want {
+				t.Errorf("the account is %q, %v; want %q", a.Status.Value, err, tt.want)
+			}
+		})
 	}
 }
 

@@ -2,7 +2,6 @@ package onboard
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"vigil/internal/fault"
@@ -15,9 +14,6 @@ type Validator struct {
 	Cloud posture.Cloud
 	Now   func() time.Time
 }
-
-// errChanged reports that the link or credential changed during a validation.
-var errChanged = errors.New("the link or credential of the account changed during validation")
 
 // Validate tries to read an account and records the resulting status. It does nothing
 // if the account was removed or has no link. It fails if the cloud could not be
@@ -34,12 +30,13 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 	if err != nil {
 		return "", err
 	}
+	var current bool
 	err = v.Store.Onboard(ctx, org, func(tx posture.OnboardingTx) error {
 		a, err := tx.Account(id)
 		if err != nil {
 			return err
 		}
-		if err := checkUnchanged(tx, access); err != nil {
+		if current, err = access.Current(tx); err != nil || !current {
 			return err
 		}
 		if a.Status.Value == status && a.Reason == reason {
@@ -47,22 +44,9 @@ func (v *Validator) Validate(ctx context.Context, org posture.OrgID, id posture.
 		}
 		return tx.SaveAccount(a.WithStatus(status, reason, v.Now()))
 	})
-	if errors.Is(err, errChanged) || fault.Is(err, fault.NotFound) {
-		// The change of the link has enqueued another validation.
+	if fault.Is(err, fault.NotFound) || err == nil && !current {
+		// A change of the link or credential has enqueued another validation.
 		return posture.AccountDraft, nil
 	}
 	return status, err
-}
-
-// checkUnchanged fails if the account is no longer linked to the credential of the
-// validation, or the credential has changed.
-func checkUnchanged(tx posture.OnboardingTx, access posture.Access) error {
-	if _, err := tx.Link(access.Account.ID, access.Credential.ID); err != nil {
-		return err
-	}
-	c, _, err := tx.Credential(access.Credential.ID)
-	if err == nil && c.ETag != access.Credential.ETag {
-		return errChanged
-	}
-	return err
 }

@@ -81,22 +81,31 @@ func (s *Store) Access(ctx context.Context, org posture.OrgID, id posture.Accoun
 		if a.Account, err = account(tx, org, id); err != nil {
 			return err
 		}
-		// Use the newest link: a credential is replaced by adding the new one and then
-		// removing the old.
-		a.Credential, err = sqldb.QueryOne(tx, scanCredential, `
-			SELECT c.id, c.provider, c.properties, c.etag, c.created, c.updated
-			FROM link l
-			JOIN credential c ON c.org = l.org AND c.id = l.credential
-			WHERE l.org = $1 AND l.account = $2
-			ORDER BY l.created DESC, l.credential DESC
-			LIMIT 1`, org, id)
-		if err != nil {
-			return notFoundIfMissing(err, "cloud account %q has no credential", id)
+		if a.Credential, err = credentialOf(tx, org, id); err != nil {
+			return err
 		}
 		a.Secrets, err = s.secrets(ctx, tx, org, a.Credential.ID)
 		return err
 	})
 	return a, err
+}
+
+// CredentialOf implements [posture.OnboardingTx].
+func (t *onboardTx) CredentialOf(id posture.AccountID) (posture.Credential, error) {
+	return credentialOf(t.tx, t.org, id)
+}
+
+// credentialOf returns the credential of the newest link of an account: a credential is
+// replaced by adding the new one and then removing the old.
+func credentialOf(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) (posture.Credential, error) {
+	c, err := sqldb.QueryOne(tx, scanCredential, `
+		SELECT c.id, c.provider, c.properties, c.etag, c.created, c.updated
+		FROM link l
+		JOIN credential c ON c.org = l.org AND c.id = l.credential
+		WHERE l.org = $1 AND l.account = $2
+		ORDER BY l.created DESC, l.credential DESC
+		LIMIT 1`, org, id)
+	return c, notFoundIfMissing(err, "cloud account %q has no credential", id)
 }
 
 // secrets decrypts the secrets of a credential.

@@ -189,7 +189,7 @@ func (s *Store) RenewRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 }
 
 // EndRun implements [posture.RunStore].
-func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, change func(posture.Account) posture.Account) error {
+func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, change func(posture.OnboardingTx, posture.Account) (posture.Account, error)) error {
 	return s.Onboard(ctx, org, func(t posture.OnboardingTx) error {
 		tx := t.(*onboardTx).tx
 		n, err := tx.Exec(`
@@ -213,7 +213,10 @@ func (s *Store) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, ch
 		if err := planNext(tx, org, a, r.End); err != nil {
 			return err
 		}
-		if err := t.SaveAccount(change(a)); err != nil {
+		if a, err = change(t, a); err != nil {
+			return err
+		}
+		if err := t.SaveAccount(a); err != nil {
 			return err
 		}
 		if r.Status == posture.RunFailed || r.Status == posture.RunTimeout {

@@ -103,14 +103,32 @@ func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, retry bo
 	if retry {
 		return s.replace(ctx, org, r)
 	}
+	now := s.Now()
 	access, err := s.Store.Access(ctx, org, r.Account)
 	if fault.Is(err, fault.NotFound) { // unlinked or removed meanwhile
-		return s.end(ctx, org, r, collect.Outcome{Status: posture.RunFailed, Reason: "the account has no credential any more"})
+		return s.end(ctx, org, r, collect.Outcome{Status: posture.RunFailed, Reason: "the account has no credential any more"}, attempt{})
 	}
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, org, r, access)
+	return s.run(ctx, org, r, attempt{access, now})
+}
+
+// An attempt is the work on a run by one worker.
+type attempt struct {
+	access posture.Access
+	began  time.Time // later than the start of the run, which may have waited in the queue
+}
+
+// superseded reports whether the status of an account is newer than what the attempt
+// found out: the account was unlinked or validated meanwhile, or has a new credential.
+// The time of the status alone does not tell: a validation with the same result keeps it.
+func (t attempt) superseded(tx posture.OnboardingTx, a posture.Account) (bool, error) {
+	if a.Status.Value == posture.AccountDraft || a.Status.Since.After(t.began) {
+		return true, nil
+	}
+	current, err := t.access.Current(tx)
+	return !current, err
 }
 
 // errStopped is the cause of cancellation if a user stopped the run.
@@ -118,7 +136,7 @@ var errStopped = errors.New("the run was stopped")
 
 // run collects while it renews the lease. The run has its own deadline, shorter than
 // the job's, so that what was read until then is stored and reported.
-func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, access posture.Access) error {
+func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, t attempt) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, s.Deadline)
@@ -129,7 +147,7 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, acces
 	var keeping sync.WaitGroup
 	done := make(chan struct{})
 	keeping.Go(func() { k.keep(ctx, done) })
-	outcome := s.Runner.Run(ctx, access, r.Scope, k.progress)
+	outcome := s.Runner.Run(ctx, t.access, r.Scope, k.progress)
 	close(done)
 	keeping.Wait()
 
@@ -141,15 +159,16 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, acces
 	}
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
-	return collect.RetryUnavailable(saving, func() error { return s.end(saving, org, k.snapshot(), outcome) })
+	return collect.RetryUnavailable(saving, func() error { return s.end(saving, org, k.snapshot(), outcome, t) })
 }
 
 // endTime is the time limit for recording the end of a run while the database is
 // unavailable.
 const endTime = 5 * time.Minute
 
-// end records the outcome of a run.
-func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome) error {
+// end records the outcome of a run, and the status of the account that the attempt has
+// found out, if any.
+func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o collect.Outcome, t attempt) error {
 	if err := s.markUnread(ctx, org, r, o); err != nil {
 		return err
 	}
@@ -158,11 +177,17 @@ func (s *Sweep) end(ctx context.Context, org posture.OrgID, r posture.Run, o col
 	if o.Collectors != nil {
 		r.Collectors, r.Entities, r.Units, r.Done = o.Collectors, o.Entities, o.Units, o.Units
 	}
-	err := s.Store.EndRun(ctx, org, r, func(a posture.Account) posture.Account {
-		if o.Account != "" && a.Status.Value != posture.AccountDraft {
-			a = a.WithStatus(o.Account, o.Reason, now)
+	err := s.Store.EndRun(ctx, org, r, func(tx posture.OnboardingTx, a posture.Account) (posture.Account, error) {
+		if o.Account != "" {
+			superseded, err := t.superseded(tx, a)
+			if err != nil {
+				return a, err
+			}
+			if !superseded {
+				a = a.WithStatus(o.Account, o.Reason, now)
+			}
 		}
-		return a.WithRun(r.Status, now)
+		return a.WithRun(r.Status, now), nil
 	})
 	if fault.Is(err, fault.NotFound) {
 		return nil // another worker ended it
@@ -205,7 +230,7 @@ func (s *Sweep) markUnread(ctx context.Context, org posture.OrgID, r posture.Run
 // replace ends a run that lost its worker and starts a new one.
 func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) error {
 	s.Log.WarnContext(ctx, "run lost its worker", "account", r.Account, "run", r.ID)
-	err := s.end(ctx, org, r, collect.Outcome{Status: posture.RunTimeout, Reason: "the run lost its worker"})
+	err := s.end(ctx, org, r, collect.Outcome{Status: posture.RunTimeout, Reason: "the run lost its worker"}, attempt{})
 	if err != nil {
 		return err
 	}

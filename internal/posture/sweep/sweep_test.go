@@ -160,6 +160,71 @@ func TestRunThatLostItsWorkerIsReplaced(t *testing.T) {
 	}
 }
 
+// TestRunsDoNotReplaceNewerStatuses changes the account while its run waits or reads it.
+func TestRunsDoNotReplaceNewerStatuses(t *testing.T) {
+	t.Parallel()
+	refused := func(at time.Time) func(posture.OnboardingTx) error {
+		return func(tx posture.OnboardingTx) error {
+			a, err := tx.Account(id)
+			return errors.Join(err, tx.SaveAccount(a.WithStatus(posture.AccountValidationFailed, "refused", at)))
+		}
+	}
+	link := func(tx posture.OnboardingTx) error {
+		c := posture.Credential{ID: "newer", Provider: posture.AWS}
+		return errors.Join(tx.SaveCredential(c, nil), tx.AddLink(posture.NewLink(posture.Account{ID: id, Provider: posture.AWS}, c, time.Now().Add(time.Second))))
+	}
+	unlink := func(tx posture.OnboardingTx) error { return tx.RemoveLink(id, "c") }
+	edit := func(tx posture.OnboardingTx) error {
+		return tx.SaveCredential(posture.Credential{ID: "c", Provider: posture.AWS, ETag: "newer"}, nil)
+	}
+	began := time.Now().Add(time.Hour) // after the status of the new account
+	for name, tt := range map[string]struct {
+		queued, reading func(posture.OnboardingTx) error
+		result          error // of the run
+		want            posture.AccountStatus
+	}{
+		"nothing changed":                                 {want: posture.AccountActive},
+		"the run is refused":                              {result: collect.ErrIdentity, want: posture.AccountValidationFailed},
+		"the account is refused while the run waits":      {queued: refused(began.Add(time.Millisecond)), want: posture.AccountActive},
+		"the same credential is refused during the run":   {reading: refused(began.Add(time.Minute)), want: posture.AccountValidationFailed},
+		"a newer credential is accepted during the run":   {reading: link, result: collect.ErrIdentity, want: posture.AccountActive},
+		"the credential is corrected during the run":      {reading: edit, result: collect.ErrIdentity, want: posture.AccountActive},
+		"the credential is unlinked during the run":       {reading: unlink, result: collect.ErrIdentity, want: posture.AccountActive},
+		"the credential is corrected while the run waits": {queued: edit, result: collect.ErrIdentity, want: posture.AccountValidationFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s *sweep.Sweep
+			change := func(f func(posture.OnboardingTx) error) {
+				if f == nil {
+					return
+				}
+				if err := s.Store.Onboard(t.Context(), org, f); err != nil {
+					t.Error(err)
+				}
+			}
+			s = newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), func(context.Context, collect.Emit) error {
+				change(tt.reading)
+				return tt.result
+			})
+			s.Lease = time.Minute
+			s.Now = func() time.Time { return began }
+			r := start(t, s)
+			change(tt.queued)
+			s.Now = func() time.Time { return began.Add(time.Second) }
+			if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+				t.Fatal(err)
+			}
+			if got := loadRun(t, s, r.ID); got.Status == posture.RunStarted {
+				t.Error("the run has not ended")
+			}
+			if a, err := s.Store.Account(t.Context(), org, id); err != nil || a.Status.Value != tt.want {
+				t.Errorf("the account is %s: %s, %v; want %s", a.Status.Value, a.Reason, err, tt.want)
+			}
+		})
+	}
+}
+
 // TestQueuedRunIsNotLost leaves a run in the queue for hours, as happens when many
 // accounts are added at once.
 func TestQueuedRunIsNotLost(t *testing.T) {

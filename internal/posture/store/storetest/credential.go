@@ -81,6 +81,13 @@ func newestLinkGivesAccess(t *testing.T, f Fixture) {
 	if err != nil || got.Credential.ID != "new" {
 		t.Errorf("Access = %s, %v, want the newer credential", got.Credential.ID, err)
 	}
+	change(t, f.Store, func(tx posture.OnboardingTx) error {
+		same, err := tx.CredentialOf("a")
+		wantSame(t, "CredentialOf", same, got.Credential)
+		_, missing := tx.CredentialOf("b")
+		wantKind(t, "CredentialOf an account without a credential", missing, fault.NotFound)
+		return err
+	})
 	creds, total, err := f.Store.Credentials(t.Context(), org, []posture.Provider{posture.AWS}, posture.Page{After: "new", Size: 5})
 	if err != nil || total != 2 || len(creds) != 1 || creds[0].ID != "old" {
 		t.Errorf("Credentials = %v, %d, %v", creds, total, err)

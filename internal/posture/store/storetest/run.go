@@ -36,8 +36,8 @@ func startRuns(t *testing.T, f Fixture, account posture.AccountID, runs ...postu
 func endRun(t *testing.T, f Fixture, r posture.Run) {
 	t.Helper()
 	r.Status, r.End = posture.RunCompleted, r.Start.Add(time.Second)
-	err := f.Store.EndRun(t.Context(), org, r, func(a posture.Account) posture.Account {
-		return a.WithRun(r.Status, r.End)
+	err := f.Store.EndRun(t.Context(), org, r, func(_ posture.OnboardingTx, a posture.Account) (posture.Account, error) {
+		return a.WithRun(r.Status, r.End), nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupReview { // its event stream was disconnected
 		t.Errorf("account after the run: %s, %s, %v", a.LastRun, a.Rollup.Value, err)
 	}
-	unchanged := func(a posture.Account) posture.Account { return a }
+	unchanged := func(_ posture.OnboardingTx, a posture.Account) (posture.Account, error) { return a, nil }
 	wantKind(t, "ending it again", f.Store.EndRun(t.Context(), org, r, unchanged), fault.NotFound)
 	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
 	wantKind(t, "keeping it", err, fault.NotFound)
