@@ -123,7 +123,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 				output["MaxItems"] = "7" // the module decodes it as a number
 			}
 			header, body := awsapitest.Answer(op, output)
-			c.header, c.body = typedAnswer(op, output, header, body)
+			c.header, c.body = moduleAnswer(op, output, header, body)
 			required := awsapitest.New(seed)
 			required.Plain = true
 			got, err := callModule(t.Context(), client, op, c, required.Input(op, true))

@@ -9,9 +9,9 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// typedAnswer returns a response in the protocol of the SDK module. The protocol is the
+// moduleAnswer returns a response in the protocol of the SDK module. The protocol is the
 // same as ours except for CloudWatch: the module uses CBOR, we use JSON.
-func typedAnswer(op *model.Operation, output map[string]any, header http.Header, body []byte) (http.Header, []byte) {
+func moduleAnswer(op *model.Operation, output map[string]any, header http.Header, body []byte) (http.Header, []byte) {
 	if op.Service.Name != "cloudwatch" {
 		return header, body
 	}

@@ -35,7 +35,7 @@ type Document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema // by JSON pointer
-	valid    map[checkedBody]bool          // bodies that have the schema
+	valid    map[checkedBody]bool          // bodies that were found to match their schema
 	seen     map[string]map[int]int        // number of responses by operation id and status
 }
 

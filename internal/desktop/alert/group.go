@@ -73,6 +73,7 @@ func Episodes(alerts []Alert) []Episode {
 		if !ok || !out[i].Ended.IsZero() && a.Since.Sub(out[i].Ended) > episodeGap {
 			i = len(out)
 			last[a.Group()] = i
+			// These are initial values of State and Ended; add changes them.
 			out = append(out, Episode{Group: a.Group(), RuleID: a.RuleID, Cause: a.Cause, Since: a.Since, State: Resolved, Ended: a.Since})
 		}
 		out[i].add(a)
@@ -95,13 +96,13 @@ func (e *Episode) add(a Alert) {
 	}
 }
 
-// quietTime is how long after a group's notice alerts that join the group cause
-// no notice: they are most likely consequences of the same event.
+// quietTime is the time after a notice of a group in which alerts that join the
+// group cause no notice: they are most likely consequences of the same event.
 const quietTime = 5 * time.Minute
 
-// oneNoticePerGroup reduces the notices of a rule to one per group: when its first alert
-// fires and when its last one is resolved. It drops the notices of silenced
-// groups and repetitions for acknowledged groups.
+// oneNoticePerGroup reduces the notices of a rule: a group causes one notice when its
+// first alert fires, and one when its last alert is resolved. It drops the notices of
+// silenced groups and repetitions for acknowledged groups.
 func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map[string]Note, now time.Time) {
 	after := make(map[string]Alert) // open alerts after the transitions
 	for _, a := range existing {

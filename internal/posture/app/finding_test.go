@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// raise records violations of a rule by buckets.
+// raise records that the S3 buckets with the given numbers violate a rule.
 func (i *inventory) raise(rule posture.RuleID, at time.Time, change func(n int, f *posture.Finding), buckets ...int) {
 	i.t.Helper()
 	r := posture.RuleJudgement{Rule: rule, Passing: 3}
@@ -35,7 +35,7 @@ func (i *inventory) raise(rule posture.RuleID, at time.Time, change func(n int, 
 
 const findings = "/v2/findings/query"
 
-func TestFindingIsFoundByAllNamesOfItsObject(t *testing.T) {
+func TestFindingIsFoundByAllIDsOfItsObject(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.raise("r", time.Now(), nil, 1, 2)
@@ -47,7 +47,7 @@ func TestFindingIsFoundByAllNamesOfItsObject(t *testing.T) {
 		if got[member] != want {
 			t.Errorf("%s = %v, want %s", member, got[member], want)
 		}
-		if strings.HasSuffix(member, "d") {
+		if strings.HasSuffix(member, "d") { // entityId, objectId and objectXid
 			found := i.want(200, "POST", findings, object{"filters": object{"objectIds": []string{want}}})
 			if found.body["totalCount"] != 1.0 {
 				t.Errorf("by %s: %s", member, found.text)
@@ -193,7 +193,7 @@ func TestSuppressManyFindings(t *testing.T) {
 	i.want(400, "POST", suppress, object{"reason": "x"})
 	i.want(400, "POST", suppress, object{"reason": "", "filters": object{}})
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{}, "findingIds": []string{}})
-	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{"rulesId": "r"}})
+	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{"rulesId": "r"}}) // an unknown filter
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{}, "until": "2020-01-01T00:00:00Z"})
 	changed(i.want(200, "POST", suppress, object{"reason": "x", "findingIds": []string{}}), 0, 0)
 	changed(i.want(200, "POST", suppress, object{"reason": "x", "filters": object{"minRiskScore": 20}}), 2, 2)

@@ -131,8 +131,8 @@ type pageReader struct {
 	position string // of the last finding
 }
 
-// read adds the findings of a part of the list. It returns true if the page is not
-// full. Otherwise it sets the cursor of the next page if there is one.
+// read adds the findings of a range of the list. If another finding follows a full
+// page, it sets the cursor of the next page and returns false.
 func (r *pageReader) read(where string, s keyRange) (bool, error) {
 	text := `SELECT ` + findingColumns + r.order.columns() + ` FROM finding WHERE ` + where + s.where + ` ORDER BY ` + r.order.String()
 	args := s.args

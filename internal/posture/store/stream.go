@@ -70,6 +70,7 @@ func (s *Streams) Stream(ctx context.Context, org posture.OrgID, id posture.Acco
 		if found, err = findStream(tx, `s.org = $1 AND s.account = $2`, org, id); err != nil {
 			return err
 		}
+		// A read with again set only confirms an earlier one, so it is not counted.
 		found.Pending, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 			SELECT count(*) FROM stream_reread WHERE org = $1 AND account = $2 AND NOT again`, org, id)
 		return err

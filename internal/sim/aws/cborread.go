@@ -6,8 +6,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// readCBOR decodes a request of maps, lists, texts and numbers. It skips
-// everything else: requests to a simulator are not hostile.
+// readCBOR decodes a request of maps, lists, strings, integers and booleans. It
+// does not detect anything else: requests to a simulator are not hostile.
 func readCBOR(b []byte) world.Object {
 	v, _ := cborValue(b)
 	o, _ := v.(world.Object)
