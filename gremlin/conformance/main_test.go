@@ -39,16 +39,16 @@ func TestConformance(t *testing.T) {
 }
 
 // files writes a scenario file and a folder with one graph.
-func files(t *testing.T, scenarios string) (file, dir string) {
+func files(t *testing.T, scenarios string) (file, graphs string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir := t.TempDir()
 	file = filepath.Join(dir, "scenarios.jsonl")
-	graphs := filepath.Join(dir, "graphs")
-	modern := `{"vertices":[{"id":{"t":"Int32","v":1},"label":"person","properties":{"name":[{"id":{"t":"Int64","v":0},"value":{"t":"String","v":"marko"}}]}}],"edges":[]}`
+	graphs = filepath.Join(dir, "graphs")
+	tiny := `{"vertices":[{"id":{"t":"Int32","v":1},"label":"person","properties":{"name":[{"id":{"t":"Int64","v":0},"value":{"t":"String","v":"marko"}}]}}],"edges":[]}`
 	if err := os.Mkdir(graphs, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{file: scenarios, filepath.Join(graphs, "tiny.json"): modern} {
+	for name, text := range map[string]string{file: scenarios, filepath.Join(graphs, "tiny.json"): tiny} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +75,9 @@ func TestCommand(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			file, dir := files(t, c.scenarios)
+			file, graphs := files(t, c.scenarios)
 			var out, errs bytes.Buffer
-			status := run(t.Context(), append([]string{"-scenarios", file, "-graphs", dir}, c.args...), &out, &errs)
+			status := run(t.Context(), append([]string{"-scenarios", file, "-graphs", graphs}, c.args...), &out, &errs)
 			if status != c.status {
 				t.Errorf("status %d, not %d: %s%s", status, c.status, &out, &errs)
 			}
@@ -95,8 +95,8 @@ func TestCommand(t *testing.T) {
 
 func TestCommandWithMalformedInput(t *testing.T) {
 	t.Parallel()
-	broken, dir := files(t, "{")
-	for _, args := range [][]string{{"-x"}, {"-graphs", dir}, {"-scenarios", broken}, {"-scenarios", "nowhere", "-graphs", dir}, {"-scenarios", broken, "-graphs", dir}} {
+	broken, graphs := files(t, "{")
+	for _, args := range [][]string{{"-x"}, {"-graphs", graphs}, {"-scenarios", broken}, {"-scenarios", "nowhere", "-graphs", graphs}, {"-scenarios", broken, "-graphs", graphs}} {
 		var out, errs bytes.Buffer
 		if status := run(t.Context(), args, &out, &errs); status != 2 || errs.Len() == 0 {
 			t.Errorf("%v: status %d, %s", args, status, &errs)

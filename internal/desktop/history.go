@@ -15,8 +15,8 @@ type Change struct {
 	From    string
 	To      string
 	Reasons []string
-	Cause   Ref    // the component that caused the change, often the same
-	Group   string // id shared by the changes with the same cause within a minute
+	Cause   Ref    // the component that caused the change, often Ref itself
+	Group   string // id of the ChangeGroup
 }
 
 // A ChangeFilter selects changes; zero fields match all.
@@ -33,15 +33,15 @@ type ChangeFilter struct {
 	Limit int
 }
 
-// A ChangeGroup is the changes with the same cause within a minute of each
-// other, all for the worse or all for the better, oldest first.
+// A ChangeGroup is a series of changes with the same cause, each at most a minute
+// after the one before, oldest first. The new statuses are all OK, or all not OK.
 type ChangeGroup struct {
 	ID      string
 	Cause   Ref
 	Changes []Change
 }
 
-// maxGroupGap is the longest time between two changes of the same group.
+// maxGroupGap is the longest time between a change and the next one of its group.
 const maxGroupGap = time.Minute
 
 // A Grouper assigns changes to groups as they arrive. It is not safe for

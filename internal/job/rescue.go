@@ -16,9 +16,10 @@ import (
 // leaseBeats is the number of heartbeats after which a lease expires.
 const leaseBeats = 6
 
-// A job that this process should run, and does not, is rescued after so many consecutive
-// heartbeats and this time, in which River starts a job that it has fetched or stores the
-// end of one. A process that was suspended has missed the time, but no heartbeats.
+// A job that is stored as running in this process, and does not run, is rescued when
+// lostBeats consecutive heartbeats have found it so and lostAfter has passed since the
+// first of them. River needs this time to start a job that it has fetched, or to store the
+// end of one. Time alone does not suffice: it also passes while the process is suspended.
 const (
 	lostBeats = 3
 	lostAfter = 4 * time.Second
@@ -160,7 +161,7 @@ func clock(tx *sqldb.Tx) (int64, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[int64], text)
 }
 
-// rescue returns jobs that no living process runs to their queues.
+// rescue finds the jobs that no living process runs, and returns them to their queues.
 func (q *Queue) rescue(ctx context.Context) error {
 	var orphans []*rivertype.JobRow
 	var dead []string
@@ -193,7 +194,7 @@ func (q *Queue) rescue(ctx context.Context) error {
 		return q.putBack(tx, orphans, dead)
 	})
 	if err == nil && len(orphans) > 0 {
-		q.log.WarnContext(ctx, "returned jobs that no process runs to their queues", "jobs", len(orphans))
+		q.log.WarnContext(ctx, "jobs that no process runs were returned to their queues", "jobs", len(orphans))
 	}
 	return err
 }
@@ -228,7 +229,7 @@ func (q *Queue) orphans(tx *sqldb.Tx, running []*rivertype.JobRow) (jobs []*rive
 	}
 	for _, j := range running {
 		switch r := runner(j); {
-		case r == q.id: // even without a lease: then keepLease cancels its jobs first
+		case r == q.id: // its lease does not matter: if it had expired, keepLease has cancelled the jobs
 			if q.lost[attempt{j.ID, j.Attempt}].isLost(time.Now()) {
 				jobs = append(jobs, j)
 			}

@@ -12,7 +12,7 @@ test('the overview names rules without loading all of them', async ({ posture: p
   expect(asked).not.toContain('GET /v1/rules');
 });
 
-test('the overview says what raised and resolved count', async ({ posture: page }) => {
+test('the overview says what is counted as raised and as resolved', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
   const open = page.locator('.ledger a').first();
   await expect(open).toContainText(/\+[\d,]+ raised, −[\d,]+ resolved today/);

@@ -6,7 +6,7 @@ import "vigil/graph"
 type Graph struct {
 	Meta
 	Edges bool
-	ByID  bool          // only elements with IDs
+	ByID  bool          // only the elements in IDs
 	IDs   []graph.Value // ids or elements
 	Mid   bool          // not at the start of the query
 	Conds []Cond        // conditions of the following has steps
@@ -30,14 +30,14 @@ type EdgeEnd struct {
 // OtherEnd moves from an edge to the end point from which the traverser did not come.
 type OtherEnd struct {
 	Meta
-	Simple bool // the previous moves reached the edge from a vertex
+	Simple bool // the edges carry the vertex from which they were reached; no path is needed
 }
 
 // Properties emits properties, or their values.
 type Properties struct {
 	Meta
 	Values bool
-	Some   bool
+	Some   bool // only the properties with a key in Keys
 	Keys   []string
 	Filter *Traversal // restricts the visible properties (SubgraphStrategy)
 }
@@ -51,13 +51,13 @@ type ElementPart struct {
 // Owner moves from a property to its element.
 type Owner struct{ Meta }
 
-// MapMode is the kind of values of a PropertyMap.
+// MapMode says which step builds a PropertyMap.
 type MapMode uint8
 
-// The kinds of property maps.
+// The steps that build a PropertyMap.
 const (
-	ValueMap MapMode = iota
-	PropertyMapOf
+	ValueMap      MapMode = iota
+	PropertyMapOf         // propertyMap(): the values are properties
 	ElementMap
 )
 
@@ -74,7 +74,7 @@ const (
 type PropertyMap struct {
 	Meta
 	Mode   MapMode
-	Some   bool
+	Some   bool // only the properties with a key in Keys
 	Keys   []string
 	Tokens int
 	By     *By

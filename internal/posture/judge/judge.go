@@ -79,7 +79,7 @@ func (j *Judge) Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) 
 // affect, or all of them when that judgement is no longer kept. It does nothing for an
 // account that was removed.
 func (j *Judge) Change(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
-	err := j.part(ctx, org, id)
+	err := j.judgeChange(ctx, org, id)
 	if fault.Is(err, fault.Stale) {
 		return j.Account(ctx, org, id)
 	}
@@ -129,9 +129,9 @@ func onlyRule(rules []posture.Rule, id posture.RuleID) []posture.Rule {
 	return rules[i : i+1]
 }
 
-// part evaluates the rules that a change can affect. It fails with fault.Stale when
-// all rules must be evaluated.
-func (j *Judge) part(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
+// judgeChange evaluates the rules that a change can affect. It fails with fault.Stale
+// when all rules must be evaluated.
+func (j *Judge) judgeChange(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
 	rules, rulesAt, err := j.Book.RulesAt(ctx, org)
 	if err != nil {
 		return err

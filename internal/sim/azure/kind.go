@@ -26,7 +26,7 @@ type kind struct {
 	count func(a address) int
 	// body returns the description of one, without id, name and type.
 	body func(a address) world.Object
-	// embeds maps positions in the description to nested kinds that it contains.
+	// embeds maps names of properties to the nested kinds that they contain.
 	embeds map[string]string
 }
 
@@ -54,7 +54,7 @@ type address struct {
 	*Cloud
 	k     *kind
 	sub   Subscription
-	place world.Place
+	place world.Place // its Region is the path of names of the enclosing resources
 	member
 	parent []member // the enclosing resources, outermost first
 }
@@ -93,7 +93,7 @@ func (a address) countOf(arm string) int {
 // count returns the number of resources of the kind in the resource's place.
 func (a address) count() int {
 	if slices.ContainsFunc(a.parent, func(m member) bool { return m.created != "" }) {
-		return 0 // what a created resource contains is created too
+		return 0 // a created resource contains only resources that were created too
 	}
 	if a.k.count == nil {
 		return len(a.k.names(a))
@@ -150,7 +150,7 @@ func groupName(i int) string {
 
 func number(i int) string { return fmt.Sprintf("%03d", i) }
 
-// Locations that subscriptions use, and further ones that are available.
+// The locations of commercial and government subscriptions, and their display names.
 var (
 	commercialLocations = []string{"eastus", "westeurope", "northeurope", "westus2", "francecentral", "japaneast"}
 	governmentLocations = []string{"usgovvirginia", "usgovarizona", "usgovtexas"}
@@ -160,7 +160,7 @@ var (
 	}
 )
 
-// usedLocations is the number of locations with resources.
+// Resources are in the first usedLocations locations of a subscription.
 const usedLocations = 2
 
 func (a address) locations() []string {

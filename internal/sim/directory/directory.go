@@ -172,7 +172,7 @@ func (s *Server) currentFault() Fault {
 	return s.fault
 }
 
-// Binds returns the number of binds with a name so far.
+// Binds returns the number of binds with a name and a password so far.
 func (s *Server) Binds() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

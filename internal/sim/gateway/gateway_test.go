@@ -175,8 +175,9 @@ func TestConnectionFaults(t *testing.T) {
 	}
 }
 
-// TestCallThatIsCancelledWhileItIsDelayedHasNoResponse checks the handler itself: a client
-// seldom sees the empty response of a handler that returns.
+// TestCallThatIsCancelledWhileItIsDelayedHasNoResponse calls the handler directly. If it
+// returned without a panic, the response would be empty, but a client that has cancelled
+// its call would seldom see that.
 func TestCallThatIsCancelledWhileItIsDelayedHasNoResponse(t *testing.T) {
 	t.Parallel()
 	g, _ := start(t, func(*gateway.Gateway) {})

@@ -13,7 +13,7 @@ export interface MenuItem {
   count?: number | undefined;
   /** The count is of things with a problem. */
   bad?: boolean;
-  /** Another address that belongs to it: what its list opens. */
+  /** The item is also the current one on pages at this address. */
   also?: string;
 }
 export interface MenuGroup {
