@@ -1,4 +1,4 @@
-// Package frameworks holds the compliance frameworks that rules answer to: one
+// Package frameworks holds the compliance frameworks whose controls rules check: one
 // file each, with control numbers and titles in our own words.
 package frameworks
 

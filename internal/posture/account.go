@@ -152,8 +152,8 @@ var accountForms = map[Provider]accountForm{
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// ProviderOfAccount returns the provider whose account ids have the form of an id. AWS ids
-// and UUIDs also have the form of a project id, but are none: these start with a letter.
+// ProviderOfAccount returns the provider whose account ids have the form of an id. AWS
+// comes before GCP: 12 digits match both, but a project id starts with a letter.
 func ProviderOfAccount(id string) (Provider, bool) {
 	for _, p := range []Provider{AWS, Azure, GCP} {
 		if accountForms[p].pattern.MatchString(id) {

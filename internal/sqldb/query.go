@@ -109,8 +109,8 @@ func Scalar[T any](r Row) (T, error) {
 func Missing(err error) bool { return errors.Is(err, sql.ErrNoRows) }
 
 // List appends values to args and returns the parameter list for them, to be put after
-// IN: "($3, $4)". For no values it returns a list that contains nothing. SQLite allows
-// at most 32766 parameters.
+// IN: "($3, $4)". For no values it returns "(NULL)", with which neither IN nor NOT IN is
+// true. SQLite allows at most 32766 parameters.
 //
 // The last value is repeated until the length is a power of two, so that fewer distinct
 // statements occur and the databases reuse their prepared ones.

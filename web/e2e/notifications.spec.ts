@@ -92,7 +92,7 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   await remove(page, name);
 });
 
-test('a test that the receiver refuses says why', async ({ posture: page }) => {
+test('when the receiver refuses the test of a channel, its answer is shown', async ({ posture: page }) => {
   const receiver = await receive(500);
   const name = unique('Refusing');
   await page.goto(postureAt('/notifications'));
@@ -105,7 +105,7 @@ test('a test that the receiver refuses says why', async ({ posture: page }) => {
   await remove(page, name);
 });
 
-const asks: [string, string[]][] = [
+const labelsOfType: [string, string[]][] = [
   ['Webhook', ['Address', 'Signing key (optional)']],
   ['Slack', ['Address of the incoming webhook']],
   ['Microsoft Teams', ['Address of the workflow']],
@@ -118,7 +118,7 @@ const asks: [string, string[]][] = [
 test('each of the eight types asks for its own settings', async ({ posture: page }) => {
   await page.goto(postureAt('/notifications/channels?new=yes'));
   const dialog = page.getByRole('dialog', { name: 'New channel' });
-  for (const [type, labels] of asks) {
+  for (const [type, labels] of labelsOfType) {
     await dialog.getByLabel('Type', { exact: true }).selectOption(type);
     for (const label of labels) await expect(dialog.getByLabel(label, { exact: true }), `${type}: ${label}`).toBeVisible();
     await expect(dialog.locator('.field')).toHaveCount(labels.length + 3); // and name, type, limit
@@ -253,7 +253,7 @@ test('a rule is written with filters, switched off and deleted', async ({ postur
   await call(page, 'DELETE', `/v1/notification-channels/${channel.id}`);
 });
 
-test('events about accounts leave out what chooses findings', async ({ posture: page }) => {
+test('a rule for account events has no filters of findings', async ({ posture: page }) => {
   await page.goto(postureAt('/notifications/rules?new=yes'));
   const dialog = page.getByRole('dialog', { name: 'New notification rule' });
   await expect(dialog.getByLabel('Risk at least')).toBeVisible();
@@ -270,7 +270,7 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
   await page.goto(postureAt('/notifications'));
   const channel = await addWebhook(page, name, receiver.url);
   const query = { inventoryQueryType: 'Graph', queryString: "g.V().hasLabel('AWS.EC2.Instance').limit(2)" };
-  // The notification rule comes first and names the rule that is made next, so that nothing else is sent.
+  // The rule is off until a notification rule for it alone exists, so that nothing else is sent.
   const rule = await call<{ id: string; eTag: string }>(page, 'POST', '/v1/rules', {
     name,
     displayName: name.replaceAll(' ', '-').toLowerCase(),
@@ -279,7 +279,7 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
     status: 'Disabled',
     query: JSON.stringify(query),
   });
-  const sends = await call<{ id: string }>(page, 'POST', '/v1/notification-rules', {
+  const notificationRule = await call<{ id: string }>(page, 'POST', '/v1/notification-rules', {
     name: `Rule of ${name}`,
     events: ['FindingRaised'],
     ruleIds: [rule.id],
@@ -307,7 +307,7 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
   await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Delivered', exact: true }).click();
   await expect(row(page, name).first()).toContainText('Delivered', { timeout: 60_000 });
   expect(receiver.bodies.at(-1)?.rule).toBe(`Rule of ${name}`);
-  await call(page, 'DELETE', `/v1/notification-rules/${sends.id}`);
+  await call(page, 'DELETE', `/v1/notification-rules/${notificationRule.id}`);
   await call(page, 'DELETE', `/v1/notification-channels/${channel.id}`);
   await call(page, 'DELETE', `/v1/rules/${rule.id}`);
 });

@@ -60,7 +60,7 @@ func (t *APIToken) accessToken(ctx context.Context) (string, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("the server does not accept the API token: %s", response.Status)
+		return "", fmt.Errorf("exchange the API token: the server answered %s", response.Status)
 	}
 	var authorization struct {
 		Access  string `json:"access_token"`

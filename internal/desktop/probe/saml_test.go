@@ -162,14 +162,14 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 	inv.SAMLAuthenticators[0].Trust = desktop.Trust{Thumbprint: first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator).Certificates()[0].Certificate.Thumbprint}
 	l.configure(inv)
 	l.probe(1)
-	status("it is pinned", desktop.SAMLWarn)
+	status("its TLS certificate is accepted by thumbprint only", desktop.SAMLWarn)
 }
 
 func TestOnlySignedMetadataAreUsed(t *testing.T) {
 	t.Parallel()
 	s := newSigner(t, 100*time.Hour)
 	valid := s.sign(t, metadata(time.Now().Add(time.Hour), s.cert))
-	// An attacker adds another provider around and beside the signed one.
+	// An attacker puts the signed provider into a list, beside another one.
 	wrapped := `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">` +
 		strings.Replace(metadata(time.Now().Add(time.Hour)), "https://idp.example", "https://evil.example", 1) + valid + `</EntitiesDescriptor>`
 	if r, err := readMetadata([]byte(wrapped), s.file(t), time.Now()); err == nil && r.EntityID != "https://idp.example" {

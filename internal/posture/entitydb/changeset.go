@@ -88,7 +88,7 @@ func (c *changeSet) row(s stagedEntity, created int64) (entityRow, error) {
 	if err != nil {
 		return entityRow{}, err
 	}
-	if in.created > memberMask {
+	if in.made > memberMask {
 		return entityRow{}, fault.New(fault.Internal, "there were too many entities of type %s in %s", in.typ, in.region)
 	}
 	tokens, err := c.tokens.tokenize(s.doc, in.contextIn(c.part))
@@ -96,9 +96,9 @@ func (c *changeSet) row(s stagedEntity, created int64) (entityRow, error) {
 		return entityRow{}, err
 	}
 	r := entityRow{
-		rowID: in.id<<memberBits | in.created, idHash: idHashOf(c.part.accountNo, s.id), created: created, updated: c.changedAt, doc: s.doc, tokens: tokens,
+		rowID: in.id<<memberBits | in.made, idHash: idHashOf(c.part.accountNo, s.id), created: created, updated: c.changedAt, doc: s.doc, tokens: tokens,
 	}
-	in.created++
+	in.made++
 	c.count(in, 1)
 	c.changed = append(c.changed, r.rowID)
 	return r, c.ledger.set(r.rowID, entry{s.id, s.hash})
@@ -128,7 +128,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 	if err != nil {
 		return err
 	}
-	var moved, changed, unchanged []entityRow
+	var changed, moved, vacated []entityRow // vacated: the old rows of moved
 	var log [][]any
 	for _, u := range items {
 		oldRow, ok := old[u.rowID]
@@ -164,7 +164,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 			if row, err = c.row(u, oldRow.created); err != nil {
 				return err
 			}
-			moved, unchanged = append(moved, row), append(unchanged, oldRow)
+			moved, vacated = append(moved, row), append(vacated, oldRow)
 			c.count(in, -1)
 			if err := c.ledger.remove(u.rowID); err != nil {
 				return err
@@ -181,7 +181,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 	if err := c.rows.insert(moved); err != nil {
 		return err
 	}
-	if err := c.rows.remove(unchanged); err != nil {
+	if err := c.rows.remove(vacated); err != nil {
 		return err
 	}
 	return c.log(log)
@@ -263,7 +263,7 @@ func (c *changeSet) saveCells() error {
 	for _, each := range c.cells {
 		if c.dirty[each.id] {
 			rows = append(rows, []any{
-				each.id, c.part.accountNo, c.part.org, each.typ, each.scope, each.region, each.created, each.count, c.generation,
+				each.id, c.part.accountNo, c.part.org, each.typ, each.scope, each.region, each.made, each.count, c.generation,
 			})
 		}
 	}

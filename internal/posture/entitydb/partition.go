@@ -99,15 +99,15 @@ type cell struct {
 	typ     posture.EntityType
 	scope   string
 	region  string
-	created int64
-	count   int64
+	made    int64 // entities ever, which numbers their rows
+	count   int64 // entities now
 	version int64
 }
 
 const cellColumns = `id, type, scope, region, made, count, version`
 
 func scanCell(r sqldb.Row) (c cell, err error) {
-	err = r.Scan(&c.id, &c.typ, &c.scope, &c.region, &c.created, &c.count, &c.version)
+	err = r.Scan(&c.id, &c.typ, &c.scope, &c.region, &c.made, &c.count, &c.version)
 	return c, err
 }
 

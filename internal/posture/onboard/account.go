@@ -55,7 +55,7 @@ func (s *set) checkQuota() error {
 	n, err := s.tx.CountAccounts()
 	for i := len(s.changes.Accounts) - 1; i >= 0 && err == nil && n > s.maxAccounts; i-- {
 		if s.changes.Accounts[i].Action == Post && !s.isRejected(accountItems, i) {
-			s.bad = append(s.bad, &ItemError{accountItems, i, fault.New(fault.Conflict, "your organisation may have %d cloud accounts, and has them already", s.maxAccounts)})
+			s.bad = append(s.bad, &ItemError{accountItems, i, fault.New(fault.Conflict, "your organisation may not have more than %d cloud accounts", s.maxAccounts)})
 			n--
 		}
 	}

@@ -20,6 +20,7 @@ func TestPingIsAnsweredForTheServedDomainOnly(t *testing.T) {
 		t.Fatalf("answer %q", answer)
 	}
 	value := answer[index+len("netlogon"):]
+	// The first byte 23 is the start of the opcode; what precedes it is BER tags and lengths.
 	if op := binary.LittleEndian.Uint16([]byte(value[strings.IndexByte(value, 23):])); op != 23 {
 		t.Errorf("opcode %d", op)
 	}

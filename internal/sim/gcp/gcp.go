@@ -108,12 +108,12 @@ func (p Project) Access(org posture.OrgID, c Credential) posture.Access {
 
 // ServeHTTP implements [http.Handler].
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if hostOf(r) == "oauth2" {
+	if serviceOf(r) == "oauth2" {
 		c.token(w, r)
 		return
 	}
 	x, no := c.parse(r)
-	if no != nil && no.status == http.StatusNotFound && c.isAnswered(w, r) {
+	if no != nil && no.status == http.StatusNotFound && c.answerUnsimulated(w, r) {
 		return
 	}
 	if no != nil {
@@ -127,8 +127,9 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// isAnswered answers a call that the cloud does not simulate, if it can.
-func (c *Cloud) isAnswered(w http.ResponseWriter, r *http.Request) bool {
+// answerUnsimulated answers a call that the cloud does not simulate. It reports whether it
+// could.
+func (c *Cloud) answerUnsimulated(w http.ResponseWriter, r *http.Request) bool {
 	if c.options.Unsimulated == nil || c.bearer(r) == nil {
 		return false
 	}

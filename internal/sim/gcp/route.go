@@ -25,7 +25,7 @@ type route struct {
 // A call is one parsed request.
 type call struct {
 	*Cloud
-	service string // compute
+	service string // compute, sqladmin: the first label of the host
 	route   *route
 	args    map[string]string
 	query   url.Values
@@ -42,7 +42,8 @@ func (r *route) service() string {
 	return name
 }
 
-func hostOf(r *http.Request) string {
+// serviceOf returns the first label of the host: compute of compute.googleapis.com.
+func serviceOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		host = r.Host
@@ -53,7 +54,7 @@ func hostOf(r *http.Request) string {
 
 // parse parses a request: its method, sender and project.
 func (c *Cloud) parse(r *http.Request) (*call, *failure) {
-	x := &call{Cloud: c, service: hostOf(r), query: r.URL.Query(), args: map[string]string{}}
+	x := &call{Cloud: c, service: serviceOf(r), query: r.URL.Query(), args: map[string]string{}}
 	x.route = x.match(r.Method, r.URL.EscapedPath())
 	if x.route == nil {
 		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The simulated " + x.service + " has no " + r.Method + " " + r.URL.Path}
@@ -94,19 +95,19 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 func (c *call) match(method, path string) *route {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range routes {
-		if r := &routes[i]; r.method == method && r.service() == apiOf(c.service) && c.matches(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
+		if r := &routes[i]; r.method == method && r.service() == routesOf(c.service) && c.matches(strings.Split(strings.Trim(r.path, "/"), "/"), segments) {
 			return r
 		}
 	}
 	return nil
 }
 
-// apiOf returns the API of a host.
-func apiOf(host string) string {
-	if host == "sqladmin" {
+// routesOf returns the first part of the route ids of a service: sql for sqladmin.
+func routesOf(service string) string {
+	if service == "sqladmin" {
 		return "sql"
 	}
-	return host
+	return service
 }
 
 func (c *call) matches(pattern, segments []string) bool {
@@ -123,6 +124,7 @@ func (c *call) matches(pattern, segments []string) bool {
 			continue
 		}
 		value, ok := strings.CutSuffix(segments[i], verb)
+		// A path that ends in a verb, such as :getIamPolicy, belongs to the route of that verb.
 		if !ok || verb == "" && i == len(pattern)-1 && strings.Contains(value, ":get") {
 			return false
 		}
@@ -143,7 +145,7 @@ func (c *call) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out, no := c.route.answer(c)
-	if no != nil && no.status == http.StatusNotFound && c.isAnswered(w, r) {
+	if no != nil && no.status == http.StatusNotFound && c.answerUnsimulated(w, r) {
 		return
 	}
 	if no != nil {

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// An item is the shape of an item, with its parents.
+// An item is what is known of an item of a list: its shape, and the item of the stage before.
 type item struct {
 	shape   *model.Shape // nil when unknown
 	parent  *item
@@ -268,7 +268,7 @@ func (c *checker) kind(p *resource.Property, s *model.Shape, from resource.Expr)
 		inner = inner.Item.Shape
 	}
 	switch {
-	case p.NotEmpty, len(p.Is) > 0, !p.Each.IsZero():
+	case p.NotEmpty, len(p.Is) > 0, !p.Each.IsZero(): // these convert the value to the kind
 	case p.Kind == resource.Flag && inner.Type != model.Boolean && inner.Type != model.String,
 		p.Kind == resource.Long && !slices.Contains([]model.Type{model.Integer, model.Long, model.String, model.Float, model.Double}, inner.Type),
 		p.Kind == resource.Time && inner.Type != model.Timestamp && inner.Type != model.String,

@@ -46,7 +46,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           <SelectField
             label="Kind"
             value={kind}
-            onChange={(e) => setKind(e.target.value as 'GATEWAY')}
+            onChange={(e) => setKind(e.target.value as typeof kind)}
             options={[
               { value: 'GATEWAY', label: 'Gateway' },
               { value: 'RDS_SERVER', label: 'RDS server' },
@@ -71,7 +71,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Every machine leaves the token that it used: the newest are enough. */
+/** How many tokens are shown, newest first. Used ones stay in the list, at least one of each machine. */
 const mostTokens = 100;
 const newestFirst = <T extends { created_at: number }>(tokens: T[]) => [...tokens].sort((a, b) => b.created_at - a.created_at);
 

@@ -82,18 +82,18 @@ async function savePicture(graph: Graph, centre: string, highlighted: Set<string
   else showToast('This browser cannot draw the picture');
 }
 
-/** What a resource is connected to, with the path of its worst finding in red. */
+/** What a resource is connected to, with the path of a finding in red: that of the rule in the address, or else the worst. */
 export function GraphBand({ entity, findings }: { entity: Entity; findings: Finding[] }) {
   const { search, change } = useAddress();
   const navigate = useNavigate();
   const rules = useRules();
-  const worst = findings.find((f) => f.ruleId === search.rule) ?? findings.find((f) => f.status === 'Open');
-  const view: View = search.graph === 'reach' ? 'reach' : worst && search.graph !== 'near' ? 'why' : 'near';
+  const explained = findings.find((f) => f.ruleId === search.rule) ?? findings.find((f) => f.status === 'Open');
+  const view: View = search.graph === 'reach' ? 'reach' : explained && search.graph !== 'near' ? 'why' : 'near';
   const depth = Math.min(3, Math.max(1, Number(search.depth) || (view === 'reach' ? 3 : 1)));
   const [list, setList] = useState(false);
-  const [whole, setWhole] = useState(false);
-  const [opened, setOpened] = useState<Set<string>>(new Set());
-  const picture = useQuery(pictureQuery(worst ? rules.get(worst.ruleId) : undefined, entity.entityId, entity.cloudAccountId));
+  const [whole, setWhole] = useState(false); // as high as the graph, without scrolling
+  const [opened, setOpened] = useState<Set<string>>(new Set()); // folded nodes whose members are shown
+  const picture = useQuery(pictureQuery(explained ? rules.get(explained.ruleId) : undefined, entity.entityId, entity.cloudAccountId));
   const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth, view === 'reach' ? 'out' : 'both'));
   const path = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : undefined;
   const [expanded, setExpanded] = useState<string[]>([]);
@@ -108,8 +108,8 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   );
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
   const highlighted = useMemo(
-    () => new Set(worst && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
-    [picture.data, worst],
+    () => new Set(explained && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
+    [picture.data, explained],
   );
   const ids = useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]);
   const counts = useCounts(entity.cloudAccountId, ids);
@@ -127,6 +127,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
       },
     },
   ]);
+  // While the picture is not loaded, the view waits for it; a picture of one node is no path.
   const query = view === 'why' && (picture.data?.graph.nodes.size ?? 2) > 1 ? picture : near;
   return (
     <div className={`graph-band ${whole ? 'whole' : ''}`}>
@@ -136,7 +137,7 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           value={view}
           onChange={(v) => change({ graph: v === 'why' ? undefined : v, depth: undefined })}
           options={[
-            ...(worst ? [{ value: 'why' as const, label: 'Why it is risky' }] : []),
+            ...(explained ? [{ value: 'why' as const, label: 'Why it is risky' }] : []),
             { value: 'near', label: 'Neighbours' },
             { value: 'reach', label: 'Reach' },
           ]}
@@ -148,11 +149,11 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
           options={['1', '2', '3'].map((d) => ({ value: d, label: d }))}
         />
         <span className="small t3 row tight end">
-          {worst && highlighted.size > 0 && (
+          {explained && highlighted.size > 0 && (
             <>
               <span className="hot-line" />
               <span>
-                path of <code>{worst.ruleId}</code> <span className="roomy">·</span>
+                path of <code>{explained.ruleId}</code> <span className="roomy">·</span>
               </span>
             </>
           )}
