@@ -55,8 +55,8 @@ func (n Condition) isAbout(ref desktop.Ref) bool {
 }
 
 // unconfirmed returns findings about the open alerts whose subjects were not checked since the start, or whose
-// certificates were not seen: it is not known whether their condition still holds. Alerts from before the condition had its
-// type are not among them, because they are about another condition.
+// certificates were not seen: it is not known whether their condition still holds. If the type of the rule's condition was
+// changed after an alert was raised, the alert is not among them, because it is about another condition.
 func (r Rule) unconfirmed(alerts []Alert, records []desktop.Record) (found []finding) {
 	if len(alerts) == 0 {
 		return nil

@@ -121,11 +121,13 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 	for _, a := range after {
 		open[a.Group()]++
 	}
-	recently := func(self Alert, within time.Duration) bool {
-		return slices.ContainsFunc(existing, func(a Alert) bool {
-			return a.State == Firing && a.Key() != self.Key() && a.Group() == self.Group() &&
-				!a.NotifiedAt.IsZero() && now.Sub(a.NotifiedAt) < within
-		})
+	lastNotice := func(self Alert) (last time.Time) { // of the other alerts of its group
+		for _, a := range existing {
+			if a.State == Firing && a.Key() != self.Key() && a.Group() == self.Group() && a.NotifiedAt.After(last) {
+				last = a.NotifiedAt
+			}
+		}
+		return last
 	}
 	notified := make(map[string]bool)
 	for i, t := range changes {
@@ -142,10 +144,20 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 			}
 		case t.Alert.State == Resolved:
 			drop = notified[group] || open[group] > 0
-		case t.Was == Firing && t.repeat:
-			drop = notified[group] || !note.AcknowledgedAt.IsZero() || recently(t.Alert, min(quietTime, r.Repeat))
+		case t.repeat && !note.AcknowledgedAt.IsZero():
+			drop = true
+		case !notified[group]:
+			within := quietTime
+			if t.repeat {
+				within = min(quietTime, r.Repeat)
+			}
+			if last := lastNotice(t.Alert); now.Sub(last) < within {
+				drop = true
+				// Only notices that are sent suppress others: two alerts would suppress each other for ever.
+				changes[i].Alert.NotifiedAt = last
+			}
 		default:
-			drop = notified[group] || recently(t.Alert, quietTime)
+			drop = true
 		}
 		if drop {
 			changes[i].Send = nil

@@ -2,6 +2,8 @@ package alert
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -66,6 +68,28 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 		if diff := cmp.Diff(tt.notified, notified); diff != "" || len(out) != tt.alerts {
 			t.Errorf("%s: %d alerts change, want %d; notified (-want +got): %s", tt.name, len(out), tt.alerts, diff)
 		}
+	}
+}
+
+// TestDroppedNoticesDropNoOthers has alerts join a group after its notice: what they drop is
+// repeated with the next notice of the group, and the quiet time is not extended.
+func TestDroppedNoticesDropNoOthers(t *testing.T) {
+	t.Parallel()
+	r := Rule{ID: "r", Name: "rule", Repeat: 5 * time.Minute, Channels: []Channel{{Type: Mail}}}
+	existing := map[string]Alert{}
+	var sent []string
+	for at := time.Duration(0); at <= 16*time.Minute; at += 30 * time.Second {
+		joined := 1 + int(at/(150*time.Second)) // one more every two and a half minutes
+		out := transitions(r, consequences(joined), slices.Collect(maps.Values(existing)), nil, after(at), func() string { return "id" })
+		for _, c := range out {
+			existing[c.Alert.Key()] = c.Alert
+			if len(c.Send) > 0 {
+				sent = append(sent, at.String())
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"0s", "5m0s", "10m0s", "15m0s"}, sent); diff != "" {
+		t.Errorf("times of notices (-want +got): %s", diff)
 	}
 }
 
