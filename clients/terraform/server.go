@@ -47,8 +47,8 @@ func (s *server) change(ctx context.Context, method, path string, in any) error 
 	return err
 }
 
-// send sends a request and returns the version of the record in the response. A
-// version in ifMatch is the one to change.
+// send sends a request and returns the version of the record in the response. If
+// ifMatch is not empty, it fails unless that is still the version of the record.
 func (s *server) send(ctx context.Context, method, path, ifMatch string, in, out any) (eTag string, err error) {
 	var body io.Reader
 	if in != nil {

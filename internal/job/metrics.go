@@ -43,9 +43,9 @@ func newMetrics(db *sqldb.DB) *metrics {
 	}
 }
 
-// due returns since when a job could have been executed.
+// due returns the time since which a job counts as waiting.
 func due(job *rivertype.JobRow, hasTurn bool) time.Time {
-	if hasTurn { // see share.go
+	if hasTurn { // ScheduledAt holds the turn, which is not a real time; see share.go
 		return job.CreatedAt
 	}
 	return job.ScheduledAt

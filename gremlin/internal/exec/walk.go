@@ -36,11 +36,11 @@ const (
 type hop struct {
 	kind   hopKind
 	elem   graph.Kind  // kind of its input
-	ways   []graph.Hop // hops of a move
+	ways   []graph.Hop // the labels and directions of a move
 	toEdge bool
 	dirs   []graph.Direction // end points of edges
-	test   *condTest
-	table  *tableTest // test of its input
+	test   *condTest         // test of its input
+	table  *tableTest        // the part of test for elements of kind elem
 	check  func(graph.Handle) bool
 	want   bool
 	memo   *memo // cached existence of results of the rest of the walk
@@ -161,7 +161,7 @@ func (r *run) connectedTest(ts []*plan.Traversal, kind graph.Kind, stop bool) fu
 }
 
 // existence compiles a test of whether a traversal has a result, or returns nil.
-// It supports compared counts.
+// A traversal that ends with count().is(p) is supported too.
 func (r *run) existence(t *plan.Traversal, kind graph.Kind) func(graph.Handle) bool {
 	steps := t.Steps
 	n := len(steps)
@@ -290,10 +290,10 @@ func (w *walk) continueWith(i int, to []graph.Handle) bool {
 	}
 	if i+1 == len(w.hops) && w.goal != toVisit {
 		w.n += int64(len(to))
-		return w.n == 0 || w.goal == toCount && (w.limit == 0 || w.n < w.limit)
+		return w.goal == toCount && (w.limit == 0 || w.n < w.limit)
 	}
 	if i+2 == len(w.hops) && w.hops[i+1].kind == hopTest && w.goal != toVisit {
-		return w.findLast(&w.hops[i+1], to)
+		return w.applyLastTest(&w.hops[i+1], to)
 	}
 	for _, h := range to {
 		if !w.continueAt(i+1, h) {
@@ -303,8 +303,9 @@ func (w *walk) continueWith(i int, to []graph.Handle) bool {
 	return true
 }
 
-// findLast searches for elements that pass the last test of a walk.
-func (w *walk) findLast(p *hop, targets []graph.Handle) bool {
+// applyLastTest adds the elements that pass the last test of a walk to its results.
+// It returns false to stop.
+func (w *walk) applyLastTest(p *hop, targets []graph.Handle) bool {
 	g := w.run.g
 	for _, h := range targets {
 		if !p.matchesHop(g, h) {

@@ -76,7 +76,8 @@ func Pieces(template string) []Piece {
 	return append(out, Piece{Text: template[textStart:], Last: true})
 }
 
-// FormatVariables returns the variables of a template.
+// FormatVariables returns the variables of a template without "_", which stands
+// for the result of a by().
 func FormatVariables(template string) []string {
 	var out []string
 	for _, p := range Pieces(template) {

@@ -5,8 +5,9 @@
 //
 // A condition compares a property, a tag or a field of the entity with a value,
 // or tests whether it exists. AND has a higher precedence than OR, and NOT than
-// both. Values are bare words or quoted, and so are names with other characters
-// than letters. Words, names and values are compared ignoring case.
+// both. A value, or a name after "property." or "tag.", stands in quotes if it
+// contains spaces, quotes, parentheses or equals signs. Words, names and values
+// are compared ignoring case.
 //
 // [Parse] returns a [posture.Condition], which can be evaluated on an entity and which
 // the store translates to SQL.

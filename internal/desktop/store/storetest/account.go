@@ -125,7 +125,8 @@ func changesFiltered(t *testing.T, s Store) {
 	}
 }
 
-// changesForgotten checks that the newest change of every component and part that still exists is kept: a restart restores it.
+// changesForgotten checks that the newest change of every component and part that still exists is kept: after a restart, it is
+// the known status.
 func changesForgotten(t *testing.T, s Store) {
 	ctx := t.Context()
 	all := []desktop.Change{

@@ -29,7 +29,7 @@ type Runner struct {
 	global    map[posture.EntityType]bool
 }
 
-// New returns a runner. Cases may use the given types, of which all are the declarations.
+// New returns a runner for cases with entities of the given types, whose declarations are in all.
 func New(types *resource.Catalog, all []collect.Declaration) *Runner {
 	r := &Runner{types: types, schema: catalog.Schema(all), kinds: map[posture.Provider][]posture.EntityType{}, global: map[posture.EntityType]bool{}}
 	r.evaluator = evaluate.New(r.schema, nil, func() time.Time { return catalog.CaseTime })
@@ -81,11 +81,11 @@ func compare(c catalog.Case, what string, want, got []string) error {
 	return nil
 }
 
-// keys returns the keys of entities in a case, one for each.
-func keys(ids map[string]posture.EntityID, of []posture.EntityID) (all []string) {
+// keys returns the sorted keys that some entities have in a case, one key for each entity.
+func keys(ids map[string]posture.EntityID, entities []posture.EntityID) (all []string) {
 	named := map[posture.EntityID]bool{}
 	for key, id := range ids {
-		if slices.Contains(of, id) && !named[id] {
+		if slices.Contains(entities, id) && !named[id] {
 			named[id] = true
 			all = append(all, key)
 		}

@@ -17,7 +17,7 @@ import (
 // Answers returns raw responses from which an entity of a type is read that has the given
 // properties. They are those of the type's first case (see [First]), with the values of these
 // properties replaced where the declaration reads them. A property whose value is nil is
-// removed. Edges are the references of its edges by label.
+// removed. The map edges has, by label, the references to the targets of the entity's edges.
 //
 // It fails for values that a declaration does not read from one place of a response, such
 // as those that functions derive.
@@ -93,7 +93,7 @@ func (x *example) set(name string, value any) error {
 			return x.setProperty(p, value, x.inCall(call))
 		}
 	}
-	return fmt.Errorf("a function derives it")
+	return fmt.Errorf("no path of the declaration reads it")
 }
 
 // refer sets the targets of the edges of a label.
@@ -124,10 +124,12 @@ func (x *example) refer(label string, references []any) error {
 			return err
 		}
 	}
-	return fmt.Errorf("a function derives it")
+	return fmt.Errorf("no path of the declaration reads it")
 }
 
-// inCall returns the places of the values of a call and of its item.
+// inCall returns a function that returns the place in which a call reads a path. The number
+// of ^ before the path is up: 0 for the response of the call, 1 for its item, 2 for the parent
+// of the item.
 func (x *example) inCall(call *resource.Call) func(up int) (place, error) {
 	return func(up int) (place, error) {
 		if up > 0 {
@@ -158,7 +160,7 @@ func callPlace(call *resource.Call) (place, error) {
 	return at, nil
 }
 
-// item returns the place of the items of the list, or of those from which they were listed.
+// item returns the place of the items of the list, or that of their parents if up is 1, and so on.
 func (x *example) item(up int) (place, error) {
 	stages := x.catalog.Stages(x.t)
 	last := len(stages) - 1 - up
@@ -181,8 +183,8 @@ func (x *example) item(up int) (place, error) {
 	return place{}, fmt.Errorf("no call lists it")
 }
 
-// setProperty sets a property at the first of its paths that can be changed, and removes a
-// list from the others.
+// setProperty sets a property at the first of its paths that can be changed. If the reader
+// also uses values at the other paths, it removes those.
 func (x *example) setProperty(p *resource.Property, value any, placeOf func(up int) (place, error)) error {
 	if _, list := value.([]any); !list && value == p.Absent && !p.NotEmpty {
 		value = nil
@@ -289,8 +291,8 @@ func (x *example) change(to place, path []string, change func(before any) (any, 
 	return nil
 }
 
-// each replaces the values at a path of a response. Lists of items are flattened, as by the
-// reader.
+// each replaces the values at a path of a response. A list on the way stands for all its
+// elements, as for the reader.
 func (at place) each(v any, path []string, replace func(any) (any, error)) (any, error) {
 	if len(path) == 0 {
 		list, ok := v.([]any)
@@ -336,7 +338,7 @@ func (at place) each(v any, path []string, replace func(any) (any, error)) (any,
 		member, err := at.each(nil, rest, replace)
 		return map[string]any{step: member}, err
 	}
-	return nil, fmt.Errorf("%s is a part of a %T", step, v)
+	return nil, fmt.Errorf("the response has a %T that cannot have a part %s", v, step)
 }
 
 func (at place) elements(list []any, path []string, replace func(any) (any, error)) (any, error) {
@@ -391,7 +393,7 @@ func rawValue(p *resource.Property, before, value any) (any, error) {
 		return rawList(p, before, list)
 	}
 	if !p.Each.IsZero() {
-		return fill(p.Each.String(), before, fmt.Sprint(value))
+		return fill(p.Each.String(), fmt.Sprint(value))
 	}
 	text, isText := before.(string)
 	switch {
@@ -418,7 +420,7 @@ func rawList(p *resource.Property, before any, list []any) (any, error) {
 		out := make([]any, len(list))
 		for i := range list {
 			var err error
-			if out[i], err = fill(p.Each.String(), before, fmt.Sprint(list[i])); err != nil {
+			if out[i], err = fill(p.Each.String(), fmt.Sprint(list[i])); err != nil {
 				return nil, err
 			}
 		}
@@ -430,11 +432,11 @@ func rawList(p *resource.Property, before any, list []any) (any, error) {
 	return list, nil
 }
 
-// variable matches a path in a template.
+// variable matches ${path} in a template that regexp.QuoteMeta has quoted.
 var variable = regexp.MustCompile(`\\\$\\\{([^}]*)\\\}`)
 
 // fill returns an object from which a template makes a text.
-func fill(template string, before any, text string) (any, error) {
+func fill(template, text string) (any, error) {
 	quoted := regexp.QuoteMeta(template)
 	pattern, err := regexp.Compile("^" + variable.ReplaceAllString(quoted, "(.*)") + "$")
 	if err != nil {

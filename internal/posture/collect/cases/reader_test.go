@@ -211,8 +211,8 @@ func TestIdentityFromAnswers(t *testing.T) {
 	}
 }
 
-// TestFunctions checks that declared functions are applied and that the lists that they read
-// and their results are cached.
+// TestFunctions checks that declared functions are applied, that the result of one is cached,
+// and that a list which a function also reads is shared.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	reports := 0

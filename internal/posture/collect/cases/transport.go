@@ -72,9 +72,9 @@ func (t *transport) Pages(_ context.Context, q *resource.Request, address string
 }
 
 // Select returns the response of a call to an address with an input. If answer is a list
-// of {for, answer}, it returns the answer of the first element whose "for" has only
-// members with the values of the input, or "gone" if there is none. The member
-// "address" is compared with the address instead.
+// of {for, answer}, it returns the answer of the first element that matches, or "gone" if
+// none does. An element matches if the input has the same value as each member of its
+// "for". The member "address" is compared with the address instead.
 func Select(answer any, address string, input gjson.Result) any {
 	list, ok := answer.([]any)
 	if !ok {

@@ -205,7 +205,7 @@ function ServerTable({ servers, farmName }: { servers: RDSServer[]; farmName: (i
   );
 }
 
-/** 500 hosts at a glance; the sick ones without looking for them. */
+/** All RDS servers on one screen, as tiles by farm or as a table. The marks of servers with problems stand out. */
 export default function Wall() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const { search, change } = useAddress();
@@ -243,7 +243,7 @@ export default function Wall() {
   const [tile, setTile] = useState<string>();
   const close = () => (id ? void navigate({ to: '/rds-servers', search } as never) : change({ farm: undefined }));
   const open = (serverId: string) => void navigate({ to: `/rds-servers/${serverId}`, search } as never);
-  // Arrows go from tile to tile: left and right within a farm, up and down to the farm above and below.
+  // Arrows go from tile to tile: left and right to the neighbour, also in the next farm; up and down to the farm above or below.
   const step = (key: string) => {
     const at = tiles.findIndex((s) => s.id === tile);
     if (at < 0) return setTile(tiles[0]?.id);
