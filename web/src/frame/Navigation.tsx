@@ -1,9 +1,12 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { ApiError } from '../api/error';
 import { configQuery, logOut, sessionQuery } from '../api/session';
+import { failureText } from '../parts/failure';
 import { Icon, type IconName } from '../parts/Icon';
 import { count, sentence } from '../parts/text';
+import { showToast } from '../parts/toast';
 
 /** One line of the navigation. */
 export interface MenuItem {
@@ -68,7 +71,12 @@ function Foot() {
   const config = useQuery(configQuery).data;
   const session = useQuery(sessionQuery).data;
   const leave = async () => {
-    await logOut();
+    try {
+      await logOut();
+    } catch (cause) {
+      const ended = cause instanceof ApiError && cause.status === 401;
+      if (!ended) return showToast(`You are not logged out. ${failureText(cause)}`);
+    }
     location.assign('/console/');
   };
   return (

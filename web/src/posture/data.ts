@@ -150,6 +150,9 @@ export function useRules(): Map<string, Rule> {
   return rulesById(useQuery(rulesQuery).data ?? none);
 }
 
+/** Whether the rules are being read for the first time. Afterwards a rule that is missing was deleted, or they cannot be read. */
+export const useRulesPending = () => useQuery(rulesQuery).isPending;
+
 /** A few rules by id, for screens that name no others. */
 export function useSomeRules(ids: string[]): Map<string, Rule> {
   const wanted = [...new Set(ids)].sort();

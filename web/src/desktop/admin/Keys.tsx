@@ -25,7 +25,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
     const ends = String(form.get('expiry') ?? '');
     try {
       const key = await desktop.post('/rest/config/v1/monitoring-keys', {
-        body: { name: String(form.get('name')).trim(), ...(ends ? { expires_at: new Date(ends).getTime() } : {}) },
+        body: { name: String(form.get('name')).trim(), ...(ends ? { expires_at: new Date(`${ends}T00:00:00`).getTime() } : {}) },
       });
       setMade(key.key);
       await client.invalidateQueries({ queryKey: keysKey });

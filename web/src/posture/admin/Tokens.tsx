@@ -34,7 +34,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           role: value('role') as Role,
           limitedTo: limit.limit,
           ...(value('user') ? { userId: value('user') } : {}),
-          ...(value('expiry') ? { expiryTime: new Date(value('expiry')).toISOString() } : {}),
+          ...(value('expiry') ? { expiryTime: new Date(`${value('expiry')}T00:00:00`).toISOString() } : {}),
         },
       });
       setToken(made.token);

@@ -8,7 +8,7 @@ import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { EntityText } from '../EntityText';
-import { entityQuery, schemaQuery } from '../data';
+import { entityQuery, schemaQuery, useRulesPending } from '../data';
 import { byFramework, partsOf, useControlName } from '../frameworks';
 import { pictureQuery } from '../graph/load';
 import { PathPicture } from '../graph/PathPicture';
@@ -53,6 +53,7 @@ export function RiskSection({ finding }: { finding: Finding }) {
 /** The graph that the rule's visualization query finds for this resource. */
 export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
   const query = useQuery(pictureQuery(rule, finding.entityId, finding.cloudAccountId));
+  if (!useRulesPending() && !rule) return null;
   return (
     <section className="drawer-section">
       <div className="region-head">
