@@ -20,9 +20,10 @@ import (
 type metadata struct {
 	Exclusive    string `json:"exclusive,omitempty"`
 	UntilStarted bool   `json:"until_started,omitempty"`
-	Share        string `json:"share,omitempty"` // shareKey
-	Turn         int64  `json:"turn,omitempty"`  // milliseconds since 1970
-	Trace        string `json:"trace,omitempty"` // traceparent of the change that the job follows from
+	Share        string `json:"share,omitempty"`   // shareKey
+	Turn         int64  `json:"turn,omitempty"`    // milliseconds since 1970
+	Trace        string `json:"trace,omitempty"`   // traceparent of the change that the job follows from
+	Snoozes      int    `json:"snoozes,omitempty"` // counted by River
 }
 
 // defaultPriority is the default priority, and River's priority of every job with a

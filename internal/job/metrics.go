@@ -43,18 +43,25 @@ func newMetrics(db *sqldb.DB) *metrics {
 	}
 }
 
-// due returns the time since which a job counts as waiting.
-func due(job *rivertype.JobRow, hasTurn bool) time.Time {
-	if hasTurn { // ScheduledAt holds the turn, which is not a real time; see share.go
+// due returns the time since which a job counts as waiting, or zero if it is not known:
+// ScheduledAt of a job with a share holds its turn, which is not a real time (share.go).
+func due(job *rivertype.JobRow, meta metadata) time.Time {
+	switch {
+	case meta.Turn == 0:
+		return job.ScheduledAt
+	case job.Attempt == 1 && meta.Snoozes == 0:
 		return job.CreatedAt
 	}
-	return job.ScheduledAt
+	return time.Time{}
 }
 
-// begin records the start of a job. The returned function records its end.
-func (m *metrics) begin(job *rivertype.JobRow, hasTurn bool) func(error) {
+// begin records the start of a job that was due at a time. The returned function records
+// its end.
+func (m *metrics) begin(job *rivertype.JobRow, due time.Time) func(error) {
 	start := time.Now()
-	m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(due(job, hasTurn)).Seconds()))
+	if !due.IsZero() {
+		m.latency.WithLabelValues(job.Queue).Observe(max(0, start.Sub(due).Seconds()))
+	}
 	running := m.running.WithLabelValues(job.Queue, job.Kind)
 	running.Inc()
 	return func(err error) {

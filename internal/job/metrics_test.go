@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,28 @@ func TestMetricsCountWaitingRunningAndFinishedJobs(t *testing.T) {
 		waitForState(t, db, map[string]int{"completed": 1, "scheduled": 1})
 		if got := values(t, reg); got["vigil_jobs_running"] != 0 || got["vigil_jobs_total"] != 1 || got["vigil_job_wait_seconds"] != 1 {
 			t.Errorf("after one was done: %v", got)
+		}
+	})
+}
+
+// TestWaitOfRepeatedJobsIsNotTheirAge repeats a job of an organisation, whose turn is not
+// the time when it was due.
+func TestWaitOfRepeatedJobsIsNotTheirAge(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		reg := prometheus.NewPedanticRegistry()
+		q := newQueue(t, db, job.Config{Metrics: reg})
+		var attempts atomic.Int32
+		start(t, q, func(context.Context, job.Job[greet]) error {
+			if attempts.Add(1) == 1 {
+				return job.Later(time.Millisecond)
+			}
+			return nil
+		})
+		insert(t, db, q, "x", job.Options{Share: "a"})
+		waitForState(t, db, map[string]int{"completed": 1})
+		if got := values(t, reg); got["vigil_jobs_total"] != 2 || got["vigil_job_wait_seconds"] != 1 {
+			t.Errorf("%v, want two attempts, of which one has waited for a known time", got)
 		}
 	})
 }

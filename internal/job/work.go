@@ -92,8 +92,9 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 
 // measure calls handle and records the attempt in the metrics and in a trace.
 func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadata, handle func(context.Context) error) (err error) {
-	done := q.metrics.begin(job, meta.Turn != 0)
-	ctx, span := q.conf.Tracer.Job(ctx, job.Kind, job.Queue, meta.Trace, due(job, meta.Turn != 0))
+	dueAt := due(job, meta)
+	done := q.metrics.begin(job, dueAt)
+	ctx, span := q.conf.Tracer.Job(ctx, job.Kind, job.Queue, meta.Trace, dueAt)
 	span.SetInt("vigil.attempt", job.Attempt)
 	err = errPanic
 	defer func() {

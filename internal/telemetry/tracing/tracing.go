@@ -93,14 +93,14 @@ func (t *Tracer) Request(r *http.Request) (*http.Request, Span) {
 }
 
 // Job starts the span of a job, in the trace with the given traceparent if it is not
-// empty, and a span within it of the time that the job waited since it was due.
+// empty, and a span within it of the time that the job waited since it was due; zero means now.
 func (t *Tracer) Job(ctx context.Context, kind, queue, parent string, due time.Time) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
 	}
 	ctx = parentIn(ctx, parent)
 	now := time.Now()
-	if due.After(now) {
+	if due.IsZero() || due.After(now) {
 		due = now
 	}
 	ctx, span := t.tracer.Start(ctx, "job "+kind, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(due), trace.WithAttributes(
