@@ -68,14 +68,11 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 	}
 	listed.answers = map[string]*model.Shape{}
 	c.alternatives("name", t.Name, listed)
-	c.alternatives("xid", t.XID, listed)
-	c.alternatives("display", t.Display, listed)
+	c.lookups("region", t.Region.Lookups(), listed)
 	c.answer(&t.Answer, listed)
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		for _, condition := range call.When {
-			c.lookups(call.Call+": when", condition.At.Lookups(), listed)
-		}
+		c.conditions(call.Call+": when", call.When, listed)
 		shape := c.call(&call.Request, listed)
 		for _, version := range call.Unchanged {
 			c.lookups(call.Call+": unchanged", version.Item.Lookups(), listed)
@@ -84,13 +81,22 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 		if !call.At.IsZero() {
 			shape = c.follow(call.Call+": at", call.At.Lookups(), &item{shape: shape, parent: listed})
 		}
-		if shape != nil && shape.Type == model.List && len(call.Find) > 0 {
-			shape = shape.Item.Shape
+		element := shape
+		if shape != nil && shape.Type == model.List {
+			element = shape.Item.Shape
+		}
+		c.conditions(call.Call+": where", call.Where, &item{shape: element, parent: listed})
+		c.conditions(call.Call+": find", call.Find, &item{shape: element, parent: listed})
+		if len(call.Find) > 0 {
+			shape = element
 		}
 		answer := &item{shape: shape, parent: listed, answers: listed.answers}
 		c.answer(&call.Answer, answer)
 		listed.answers[call.As] = shape
 	}
+	// The responses that these may use are known only now.
+	c.alternatives("xid", t.XID, listed)
+	c.alternatives("display", t.Display, listed)
 	return c.errs
 }
 
@@ -107,6 +113,7 @@ func (c *checker) list(stages []resource.Stage) *item {
 			enclosing = &item{parent: enclosing}
 			continue
 		}
+		c.conditions(s.Call+": when", s.When, enclosing)
 		if s.Batch != nil {
 			c.lookups(s.Call+": batch", s.Batch.Of.Lookups(), enclosing)
 		}
@@ -130,9 +137,7 @@ func (c *checker) list(stages []resource.Stage) *item {
 			parent = enclosing.parent
 		}
 		enclosing = &item{shape: shape, parent: parent}
-		for _, condition := range s.Where {
-			c.lookups(s.Call+": where", condition.At.Lookups(), enclosing)
-		}
+		c.conditions(s.Call+": where", s.Where, enclosing)
 	}
 	return enclosing
 }
@@ -184,6 +189,13 @@ func requiredMembers(s *model.Shape) (names []string) {
 		}
 	}
 	return names
+}
+
+// conditions checks that the paths of conditions exist.
+func (c *checker) conditions(what string, all resource.Conditions, start *item) {
+	for _, condition := range all {
+		c.lookups(what, condition.At.Lookups(), start)
+	}
 }
 
 // lookups checks that paths exist.
