@@ -66,6 +66,9 @@ func (tx *Tx) observeEach(text string, args iter.Seq[[]any]) (iter.Seq[[]any], f
 				}
 			}
 		}, func(err error) {
+			if end == nil && err != nil { // it failed before its first execution: it could not be prepared
+				end = o(text, nil)
+			}
 			if end != nil {
 				end(err)
 			}

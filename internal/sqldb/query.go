@@ -60,8 +60,8 @@ func Each[T any](tx *Tx, scan func(Row) (T, error), text string, args ...any) it
 		}
 		defer rows.Close()
 		for rows.Next() {
-			v, err := scan(rows)
-			if err != nil {
+			var v T
+			if v, err = scan(rows); err != nil {
 				yield(zero, classify(err))
 				return
 			}

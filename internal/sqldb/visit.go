@@ -37,16 +37,16 @@ type visit struct {
 	thrown any // the value that f panicked with; a panic must not unwind through the drivers
 }
 
-func (v *visit) run(tx *Tx, text string, args []any) error {
+func (v *visit) run(tx *Tx, text string, args []any) (err error) {
 	if tx.db.dialect == Postgres {
 		end := tx.observe(text, args)
-		defer func() { end(v.err) }()
+		defer func() { end(err) }()
 		return classify(tx.raw(func(c *pgx.Conn) error { return visitRaw(tx.ctx, c, v.call, text, args) }))
 	}
 	number := visits.Add(1)
 	visiting.Store(number, v)
 	defer visiting.Delete(number)
-	_, err := QueryOne(tx, Scalar[*int64], fmt.Sprintf(`
+	_, err = QueryOne(tx, Scalar[*int64], fmt.Sprintf(`
 		WITH vigil_rows(id, data) AS (%s) SELECT vigil_visit($%d, id, data) FROM vigil_rows`, text, len(args)+1), append(args, number)...)
 	return err
 }
