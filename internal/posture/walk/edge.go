@@ -90,22 +90,26 @@ func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account post
 	}
 	t := newResultBuilder(g.Graph, &budget{})
 	var n Neighbourhood
-	counts := map[NeighbourCount]int{}
+	types := map[posture.EntityID]posture.EntityType{}
 	for _, d := range []struct {
 		direction graph.Direction
 		name      string
 	}{{graph.Out, Outgoing}, {graph.In, Incoming}} {
 		edges, to := g.Incident(v, d.direction)
 		for i, e := range edges {
-			label := g.EdgeLabels()[g.EdgeLabel(e)]
-			n.Neighbours = append(n.Neighbours, Neighbour{d.name, label, t.id(to[i])})
-			counts[NeighbourCount{Direction: d.name, Label: label, Type: posture.EntityType(g.VertexLabels()[g.VertexLabel(to[i])])}]++
+			other := t.id(to[i])
+			types[other] = posture.EntityType(g.VertexLabels()[g.VertexLabel(to[i])])
+			n.Neighbours = append(n.Neighbours, Neighbour{d.name, g.EdgeLabels()[g.EdgeLabel(e)], other})
 		}
 	}
 	slices.SortFunc(n.Neighbours, func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Direction, a.Direction), cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
 	})
-	n.Neighbours = slices.Compact(n.Neighbours)
+	n.Neighbours = slices.Compact(n.Neighbours) // several edges with one label may lead to the same entity
+	counts := map[NeighbourCount]int{}
+	for _, to := range n.Neighbours {
+		counts[NeighbourCount{Direction: to.Direction, Label: to.Label, Type: types[to.ID]}]++
+	}
 	for c, count := range counts {
 		c.Count = count
 		n.Counts = append(n.Counts, c)

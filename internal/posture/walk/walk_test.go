@@ -183,6 +183,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+func TestNeighboursAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	store := newStore("a>b", "a>b", "a>c", "b>a") // two edges lead from a to b
+	got, err := newWalker(store, walk.Options{}).Neighbours(t.Context(), "org", account, id("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := walk.Neighbourhood{
+		Counts:     []walk.NeighbourCount{{walk.Outgoing, "TO", "AWS.X.Thing", 2}, {walk.Incoming, "TO", "AWS.X.Thing", 1}},
+		Neighbours: []walk.Neighbour{{walk.Outgoing, "TO", id("b")}, {walk.Outgoing, "TO", id("c")}, {walk.Incoming, "TO", id("b")}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPathsShareCommonPrefixes(t *testing.T) {
 	t.Parallel()
 	walker := newWalker(newStore("a>b", "a>c", "b>d", "b>e"), walk.Options{})
