@@ -25,7 +25,7 @@ export class ApiError extends Error {
     return this.fields.find((f) => f.path === path || f.path.endsWith('.' + path))?.message;
   }
 
-  /** The message as a whole, unless it is about one of these members, beside which it is shown. */
+  /** The message as a whole; undefined if one of these members has a message, which the form shows beside its field. */
   apartFrom(...paths: string[]): string | undefined {
     return paths.some((path) => this.field(path)) ? undefined : this.message;
   }

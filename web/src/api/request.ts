@@ -71,7 +71,7 @@ function init(method: string, request: Request, etag?: string): RequestInit {
 const senseless = (why: string, answer: Response) =>
   new ApiError(502, `The answer makes no sense: ${why}.`, [], answer.headers.get('X-Request-Id') ?? '');
 
-/** Reads the body of a success. A question is never answered by nothing; a change may be. */
+/** Reads the body of a success. The answer to a change may be empty; that to a read only with status 204. */
 async function readBody<T>(answer: Response, asked: boolean): Promise<T> {
   if (answer.status === 204) return undefined as T;
   const text = await answer.text();

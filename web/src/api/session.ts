@@ -61,8 +61,8 @@ export type Scope = 'accounts' | 'administration' | 'findings' | 'rules';
 export const allowsScope = (session: Session | undefined, scope: Scope) => !session?.scopes?.length || session.scopes.includes(scope);
 
 /**
- * Why the caller may not change something; undefined for callers who may. It takes a role and, where tokens are limited to parts of
- * the API, the part. Acts on the whole organisation are closed to callers who are limited to some accounts. Desktop logins are all admins.
+ * Why the caller may not make a change; undefined for callers who may. A change requires a role, and a token that is not limited to
+ * other parts of the API. Callers who see only some accounts may not change the whole organisation. Desktop logins are all admins.
  */
 export function useRefusal(
   role: 'analyst' | 'admin',

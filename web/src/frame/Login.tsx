@@ -81,7 +81,7 @@ interface Props {
   onSession: (session: Session) => void;
 }
 
-/** Asks who it is. The address stays, so that one is back where one was. */
+/** Asks the user to log in. The address stays, so that the same screen is shown after the login. */
 export function Login({ config, onSession }: Props) {
   const [error, setError] = useState<string>();
   const [busy, setBusy] = useState(false);

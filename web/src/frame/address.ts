@@ -21,7 +21,7 @@ export function formatSearch(search: Record<string, unknown>): string {
 
 export const listOf = (value: string | undefined): string[] => (value ? value.split(',') : []);
 
-/** What an address names if it is a key of the choices, or else the fallback. Inherited names such as toString are no keys. */
+/** The value given in an address if it is a key of the choices, otherwise the fallback. Inherited names such as toString are no keys. */
 export const choiceOf = <T extends object, F>(choices: T, given: string | undefined, fallback: F): (keyof T & string) | F =>
   given !== undefined && Object.hasOwn(choices, given) ? (given as keyof T & string) : fallback;
 

@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from '../api/error';
 import { whenBack } from '../api/connection';
 
-/** Answers that may be better in a moment: no room, or too many calls. */
+/** Errors that a retry may clear: the server is overloaded or not available, or too many calls were made. */
 const passing = (error: unknown) => error instanceof ApiError && [429, 502, 503, 504].includes(error.status);
 
 /** The cache of answers. A screen shows what is there and asks again when the pulse says so. */

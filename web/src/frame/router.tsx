@@ -8,7 +8,7 @@ import { Empty } from '../parts/states';
 
 type Loader = () => Promise<{ default: ComponentType }>;
 
-/** Loads the code of a screen; while the server is not reached, waits until it is. Code that a server which answers does not have is of another version. */
+/** Loads the code of a screen; while the server is not reached, waits until it is. A server that answers without the code has another version. */
 const patient =
   (load: Loader): Loader =>
   async () => {
