@@ -1,4 +1,4 @@
-/** A bar of several parts; each has a class that names its colour. */
+/** One part of a bar. Its name selects the class, b-name, that has its colour. */
 export interface Part {
   name: string;
   value: number;

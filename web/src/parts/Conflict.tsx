@@ -1,7 +1,7 @@
 import { Button } from './Button';
 import { Dialog } from './Dialog';
 
-/** One member that both changed. */
+/** One member whose value is not the same in both versions. */
 export interface Difference {
   label: string;
   mine: string;
@@ -29,7 +29,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Somebody else saved in the meantime: theirs, mine, and which to keep. */
+/** Shows both versions when somebody else saved in the meantime, and asks which one to keep. */
 export function Conflict({ what, differences, onMine, onTheirs, onClose }: Props) {
   return (
     <Dialog title="Someone else saved a change" className="broad" onClose={onClose}>

@@ -9,7 +9,7 @@ interface Props {
   onChange: (values: string[]) => void;
   /** What can be chosen; without it, or with parse, other text can be added too. */
   options?: { value: string; label: string }[];
-  /** What a text that was typed stands for, or why it cannot be added. */
+  /** Converts typed text to a value, or returns why it cannot be added. */
   parse?: (text: string) => { value: string } | { error: string };
   placeholder?: string;
   hint?: string;

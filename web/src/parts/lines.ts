@@ -32,8 +32,8 @@ function withGaps(points: Line['points']): { at: number; point: Line['points'][n
 export const hasBand = (lines: Line[]) => lines.length === 1 && !!lines[0]?.points.some((p) => p.most !== undefined);
 
 /**
- * The columns that uPlot draws: times, and for each line its values, or its values, greatest and
- * least ones. A line ends at null; it goes on at undefined, a time of another line.
+ * The columns that uPlot draws: times, and the values of each line, with a band also its greatest and
+ * least values. A line has a gap at null, and none at undefined, which stands at the times of other lines.
  */
 export function columns(lines: Line[]): uPlot.AlignedData {
   const band = hasBand(lines);

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Every shape that goes with a colour. Colour never speaks alone. */
+/** The shapes that go with colours: nothing is told by colour alone. */
 export type MarkName =
   'critical' | 'high' | 'medium' | 'low' | 'violation' | 'pass' | 'unknown' | 'none' | 'nothing' | 'ok' | 'warn' | 'error' | 'off';
 

@@ -118,11 +118,11 @@ interface AnswerProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** A region that is filled by one query. What is there stays while it is asked again. */
+/** Shows the data of one query. Old data stays while the query runs again. */
 export function Answer<T>({ query, what, rows, padded, children }: AnswerProps<T>) {
   const retry = () => void query.refetch();
   if (query.data === undefined) {
-    const error = query.error ?? query.failureReason; // the reason is there while an attempt waits for the next
+    const error = query.error ?? query.failureReason; // the reason is set after a failed attempt, before the next
     if (error) return <Failure error={error} what={what} onRetry={retry} padded={padded ?? false} />;
     return (
       <div className={padded ? 'region' : ''}>

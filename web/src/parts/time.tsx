@@ -75,7 +75,7 @@ export function useNow(every = 30_000): number {
   return useSyncExternalStore(clock.subscribe, clock.now);
 }
 
-/** A clock that ticks while somebody looks at it. All that tick alike share one: a list has a time in every row. */
+/** A clock that ticks while it has subscribers. Components with the same interval share one: a list has a time in every row. */
 function makeClock(every: number) {
   const listeners = new Set<() => void>();
   let timer: ReturnType<typeof setInterval> | undefined;
