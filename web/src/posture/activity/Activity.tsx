@@ -53,7 +53,7 @@ const useTypes = () =>
     .map((b) => b.value)
     .sort();
 
-/** Names the accounts whose changes are seen only when they are read. */
+/** Names the accounts without events: their changes are seen only after a collection. */
 function StreamNote() {
   const silent = (useQuery(accountsQuery).data ?? []).filter((a) => a.eventStreamStatus.value !== 'connected');
   if (silent.length === 0) return null;

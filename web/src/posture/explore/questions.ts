@@ -13,7 +13,7 @@ export const questions: Question[] = list;
 /** The cloud that a question is about; undefined for a question about any. */
 const providerOf = (q: Question) => /hasLabel\('(AWS|Azure|GCP)\./.exec(q.gremlin)?.[1]?.toLowerCase();
 
-/** The example of a type in questions about one of the other clouds. */
+/** The type that replaces the AWS type of a question for accounts of another cloud. */
 const examples = new Map([
   ['azure', 'Azure.Compute.VirtualMachine'],
   ['gcp', 'GCP.Compute.Instance'],

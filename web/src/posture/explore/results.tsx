@@ -15,7 +15,7 @@ const GraphView = lazy(() => import('../graph/GraphView'));
 
 export type View = 'table' | 'graph' | 'json' | 'plan';
 
-/** Edges as the answer has them; a path's own edges have labels in it. */
+/** The first 250 entities of an answer, and the edges that it has between them. */
 function graphOf(answer: GraphAnswer): Graph {
   const nodes = new Map(
     Object.entries(answer.entities)

@@ -8,7 +8,7 @@ type Members = Record<string, unknown>;
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isCount = (value: unknown) => isObject(value) && Object.values(value).every((n) => typeof n === 'number');
 
-/** More members than a projection has: several maps of counts, one for each account. */
+/** With more columns than this, values that have only numbers are not projections but maps of counts, one for each account. */
 const wide = 12;
 
 const keysOf = (values: unknown[]) => [...new Set(values.filter(isObject).flatMap((v) => Object.keys(v)))];

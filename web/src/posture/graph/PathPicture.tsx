@@ -5,7 +5,7 @@ import { iconOfType } from './icons';
 import type { Picture } from './load';
 import type { Graph } from './model';
 
-/** The label between two nodes, with an arrow against the way of reading where the edge points back. */
+/** The label of the edge between two consecutive nodes of a path, and whether the edge points back to the first. */
 function labelBetween(graph: Graph, from: string, to: string): { text: string; back: boolean } {
   const out = graph.edges.find((e) => e.from === from && e.to === to);
   if (out) return { text: out.label, back: false };
@@ -15,7 +15,7 @@ function labelBetween(graph: Graph, from: string, to: string): { text: string; b
 
 const spoken = (label: string) => label.toLowerCase().replaceAll('_', ' ');
 
-/** The ways a rule took from a resource: a row of circles each; a list on narrow screens. */
+/** The paths that a rule followed from a resource: each a row of circles; a list on narrow screens. */
 export function PathPicture({ picture, entityId }: { picture: Picture; entityId: string }) {
   const { graph, paths } = picture;
   const shown = paths

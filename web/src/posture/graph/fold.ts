@@ -8,7 +8,7 @@ export interface FoldedNode extends GraphNode {
 
 const most = 8;
 
-/** Merges neighbours of a node without other edges into one node when more than eight agree in type, label and direction. */
+/** Merges the neighbours of a node that have no other edge into one node when more than eight agree in type, label and direction. */
 export function fold(graph: Graph, centre: string, opened: Set<string>): Graph & { nodes: Map<string, FoldedNode> } {
   const degree = new Map<string, number>();
   for (const e of graph.edges) for (const id of [e.from, e.to]) degree.set(id, (degree.get(id) ?? 0) + 1);

@@ -27,7 +27,7 @@ import './inventory.css';
 
 const searching = /[=<>]|\bAND\b|\bOR\b|\bNOT\b/;
 
-/** The filters of an address. Plain words are beginnings of words of the name; anything with an operator is the search language. */
+/** The filters of an address. Plain words match the beginnings of words in names; text with an operator is in the search language. */
 function filtersOf(search: Search, type: string | undefined): EntityFilters {
   const q = search.q ?? '';
   return {

@@ -21,7 +21,7 @@ const ofValues = (changes: Record<string, ValueChange> | undefined, prefix: stri
     },
   ]);
 
-/** What one change did, by what it did it to. Edges with the same label are told apart by what they lead to. */
+/** The differences of one change, by the property, tag or edge that changed. Edges with the same label have different targets. */
 function changed(entry: Entry): [key: string, Difference][] {
   const edges = (entry.edgeChanges ?? []).map((e): [string, Difference] => {
     const to = e.to.split('.').slice(5).join('.') || e.to;
@@ -34,8 +34,8 @@ function changed(entry: Entry): [key: string, Difference][] {
 export const differences = (entry: Entry): Difference[] => changed(entry).map(([, difference]) => difference);
 
 /**
- * Whether an entry of a change log, newest first, is what the first collection of the resource found: the oldest that adds all values.
- * A later change that only adds values adds few.
+ * Whether an entry of a change log, newest first, was written when the resource was first read: it is the oldest and only adds values.
+ * It must add more than three, because a later change that only adds values adds few.
  */
 export function isFirstRead(log: Entry[], at: number): boolean {
   const entry = log[at];

@@ -50,7 +50,7 @@ export function FindingsColumn({ findings, children }: { findings: Finding[]; ch
   );
 }
 
-/** What the rules that found nothing say of the resource. */
+/** The verdicts of the rules that did not find a violation in the resource. */
 export function OtherVerdicts({ id, provider }: { id: string; provider: string }) {
   const query = useQuery({
     queryKey: ['entity', id, 'verdicts'],
