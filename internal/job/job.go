@@ -73,9 +73,9 @@ const (
 	// UntilDone permits another when the first has ended.
 	UntilDone Once = iota
 
-	// UntilStarted permits another when the first starts to run. A running job
-	// therefore reads everything that was committed together with jobs that were not
-	// inserted because of it.
+	// UntilStarted permits another when the first starts to run. If a transaction did
+	// not insert a job because the first still waited, its changes are committed before
+	// the handler of the first is called.
 	UntilStarted
 )
 

@@ -200,8 +200,8 @@ func (q *Queue) newExecutor() (*river.Client[*sql.Tx], error) {
 
 // cancelGrace is how long cancelled jobs may take to end. On a machine that is short of
 // processor time, a job needs many seconds to notice and to record that it was cancelled.
-// Together with the time that servers drain, wait for requests and wait before they cancel
-// jobs, it must be below the two minutes after which systemd and Kubernetes kill the process.
+// The total of the time to drain a server, to wait for its requests, to wait for its jobs and
+// cancelGrace must be below the two minutes after which systemd and Kubernetes kill the process.
 const cancelGrace = 30 * time.Second
 
 // Stop fetches no more jobs and waits for the running ones. When ctx ends first, it

@@ -36,8 +36,8 @@ func (q *Queue) checkWaiting(tx *sqldb.Tx, opts Options) error {
 	return nil
 }
 
-// admit makes pending jobs available that are within the quota of their share. Without a
-// quota these are all of them: another process may have had one.
+// admit makes pending jobs available that are within the quota of their share. In a queue
+// without a quota it makes all available: a process with a quota has inserted them.
 func (q *Queue) admit(ctx context.Context) error {
 	var queues []string
 	err := q.db.Read(ctx, func(tx *sqldb.Tx) (err error) {

@@ -38,7 +38,7 @@ func (q *Queue) maintain(ctx context.Context) {
 	admission := maintenance{"admit jobs", q.admit}
 	tick := time.NewTicker(q.conf.Heartbeat)
 	defer tick.Stop()
-	var admit <-chan time.Time // never without quotas
+	var admit <-chan time.Time // nil without quotas: it is never ready
 	if len(q.conf.ShareLimits) > 0 {
 		ticker := time.NewTicker(admitInterval)
 		defer ticker.Stop()

@@ -15,8 +15,8 @@ import (
 // Jobs with [Options.Share] are ordered by fair queueing. River fetches jobs of the same
 // priority in the order of scheduled_at, so that column holds the job's turn: each waiting
 // job of the same share delays the turn by turnTime, and each level of priority by
-// priorityTurns times turnTime. The times are in the past, because River does not fetch jobs
-// with a later one. A job that has waited for turnTime is one turn ahead of a new job, so
+// priorityTurns times turnTime. The times are in the past, because River does not fetch a job
+// before its scheduled_at. A job that has waited for turnTime is one turn ahead of a new job, so
 // that none starves.
 const (
 	turnTime      = 10 * time.Minute // about the duration of the longest jobs
@@ -71,7 +71,8 @@ func (q *Queue) restoreTurns(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	// The turns of other jobs are before the last hour, except for very late ones.
+	// A scheduled_at of the last hour that is over an hour after the turn was set by a snooze, a
+	// retry or a rescue. In jobs that have their turn, the column is equal to it.
 	where := ` WHERE state = 'available' AND priority = ` + strconv.Itoa(defaultPriority) + ` AND queue IN ` + sqldb.List(&args, names)
 	set := `to_timestamp((metadata ->> 'turn')::bigint / 1000.0)`
 	if q.db.Dialect() == sqldb.Postgres {
