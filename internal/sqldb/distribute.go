@@ -13,10 +13,12 @@ type Distribution struct {
 	Table  string
 	Column string // rows with the same value are on the same node
 
-	// Create creates the table, if it exists in a distributed database only.
+	// Create is the statement that creates the table. It is empty for a table that
+	// databases on one node have too.
 	Create string
 
-	// Value is the expression of Column for the rows of a table that does not have it.
+	// Value is the expression for the values of Column if the column must be added to
+	// the table.
 	Value string
 
 	// Key is the primary key, which must include Column. Empty leaves the key as it is.
@@ -101,7 +103,8 @@ func (db *DB) detectDistributed(ctx context.Context) error {
 	})
 }
 
-// distribute distributes one table with the shards of another one, "none" for new ones.
+// distribute distributes one table. Its shards are placed with those of the table with
+// (colocation), or independently if with is "none".
 func (t Distribution) distribute(tx *Tx, shards int, with string, report func(string, int64)) error {
 	done, err := QueryOne(tx, Scalar[bool], `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_dist_partition WHERE logicalrelid = to_regclass($1))`, t.Table)
 	if err != nil || done {
@@ -159,7 +162,7 @@ func (t Distribution) prepare() []string {
 	}
 	return []string{
 		fmt.Sprintf(`ALTER TABLE %s ADD COLUMN %s BIGINT`, t.Table, t.Column),
-		// This rewrites the table once; UPDATE would leave every row behind.
+		// This rewrites the table once; UPDATE would leave a dead version of every row.
 		fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s TYPE BIGINT USING (%s)`, t.Table, t.Column, t.Value),
 		fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s SET NOT NULL`, t.Table, t.Column),
 	}

@@ -23,8 +23,8 @@ func (tx *Tx) Defer(work any, to Finisher) {
 	tx.deferred = append(tx.deferred, deferredWork{work, to})
 }
 
-// Exclusive reports whether no other writer shares the transaction. If so, the writer
-// may do work immediately that it would otherwise have to defer, so as not to overtake
+// Exclusive reports whether no other writer shares the transaction. Only then may the
+// writer do immediately what it could defer: in a shared transaction it would overtake
 // the deferred work of earlier writers.
 func (tx *Tx) Exclusive() bool { return tx.exclusive || tx.db.dialect == Postgres }
 

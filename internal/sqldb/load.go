@@ -10,7 +10,8 @@ import (
 )
 
 // Load bulk-inserts rows by the fastest method of the database and returns their
-// number. It fails without inserting any row if one exists already.
+// number. It fails if one exists already; the caller must then fail too, because on
+// SQLite the rows before it remain until the rollback.
 //
 // The table and the columns must be constants of the program, never input.
 func (tx *Tx) Load(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
@@ -48,10 +49,9 @@ func (tx *Tx) copyRows(table string, columns []string, rows iter.Seq[[]any]) (n 
 // batches are not faster.
 var batches = []int{64, 16, 4, 1}
 
-// insertRows loads with INSERT OR FAIL. After a failure the rows before the failing one
-// remain until the transaction is rolled back, which happens anyway. Without OR FAIL,
-// SQLite would journal every page that a multi-row statement changes to be able to undo
-// it.
+// insertRows loads with INSERT OR FAIL, which does not undo the rows before a failing one.
+// Without OR FAIL, SQLite would journal every page that a multi-row statement changes to
+// be able to undo it.
 func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (n int64, err error) {
 	head := "INSERT OR FAIL INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES "
 	args := make([]any, 0, batches[0]*len(columns))

@@ -8,9 +8,9 @@ import (
 	"vigil/internal/telemetry/tracing"
 )
 
-// An Observer is notified of every statement of the transactions of a context: its text and
-// its arguments, those of the first execution if it is executed for many. It returns a
-// function that is called at the end.
+// An Observer is called with the text and the arguments of every statement in the
+// transactions of a context. For a statement that [Tx.ExecEach] executes repeatedly, they
+// are those of the first execution. The returned function is called at the end.
 type Observer func(text string, args []any) (end func(error))
 
 type observing struct{}
@@ -48,8 +48,8 @@ func (tx *Tx) observer() Observer {
 // maxTraced limits the text of a statement in a trace.
 const maxTraced = 1000
 
-// observeEach is observe for a statement that is executed with each of args, which it
-// returns. They can be iterated over once.
+// observeEach is observe for a statement that is executed with each of args. The caller
+// must iterate over the returned arguments instead of args, and only once.
 func (tx *Tx) observeEach(text string, args iter.Seq[[]any]) (iter.Seq[[]any], func(error)) {
 	o := tx.observer()
 	if o == nil {

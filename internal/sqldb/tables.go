@@ -64,11 +64,11 @@ func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
 	return tables, err
 }
 
-// A ShardSize is the size of the shards of distributed tables on one node that hold the
-// same values of the column that the tables are distributed by.
+// A ShardSize is the total size of the shards of all distributed tables that are on one
+// node and hold the same range of hashes of the distribution column.
 type ShardSize struct {
 	Node   string
-	Number int64 // of the range of hashes that the shards hold
+	Number int64 // the smallest hash of the range
 	Bytes  int64
 }
 

@@ -14,7 +14,7 @@ type column struct {
 	name     string
 	required bool // never null
 	kind     kind
-	enum     string // PostgreSQL's name of the type
+	enum     string // the udt_name of PostgreSQL, used if kind is enum
 }
 
 // A kind says how the databases store the values of a column.
@@ -36,8 +36,9 @@ const (
 	enum      // SQLite: text
 )
 
-// kindOf returns the kind of a PostgreSQL type.
-func kindOf(typ, element string) (kind, error) {
+// kindOf returns the kind of a PostgreSQL type, given by the data_type and udt_name of its
+// column. The udt_name tells the type of the elements of an array.
+func kindOf(typ, udt string) (kind, error) {
 	switch typ {
 	case "bigint", "integer", "smallint":
 		return number, nil
@@ -58,14 +59,14 @@ func kindOf(typ, element string) (kind, error) {
 	case "USER-DEFINED":
 		return enum, nil
 	case "ARRAY":
-		switch element {
+		switch udt {
 		case "_text", "_varchar":
 			return texts, nil
 		case "_jsonb":
 			return documents, nil
 		}
 	}
-	return 0, fmt.Errorf("unknown type %s %s", typ, element)
+	return 0, fmt.Errorf("unknown type %s %s", typ, udt)
 }
 
 // read returns the SQL expression that reads a value.

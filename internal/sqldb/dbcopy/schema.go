@@ -132,6 +132,8 @@ func wholeRow(tx *sqldb.Tx, t table) (key []int, err error) {
 		}
 		key = append(key, i)
 	}
+	// The query returns the columns of the index last first, so that the index -1 of all other
+	// columns sorts after them.
 	slices.SortStableFunc(key, func(a, b int) int {
 		return slices.Index(indexed, t.columns[b].name) - slices.Index(indexed, t.columns[a].name)
 	})
@@ -140,9 +142,9 @@ func wholeRow(tx *sqldb.Tx, t table) (key []int, err error) {
 
 // readTypes adds the column types of PostgreSQL.
 func readTypes(tx *sqldb.Tx, t *table, opts Options) error {
-	type info struct{ name, typ, element string }
+	type info struct{ name, typ, udt string }
 	found, err := sqldb.Query(tx, func(r sqldb.Row) (c info, err error) {
-		return c, r.Scan(&c.name, &c.typ, &c.element)
+		return c, r.Scan(&c.name, &c.typ, &c.udt)
 	}, `
 		SELECT column_name::text, data_type::text, udt_name::text
 		FROM information_schema.columns
@@ -167,10 +169,10 @@ func readTypes(tx *sqldb.Tx, t *table, opts Options) error {
 			}
 			continue
 		}
-		if t.columns[i].kind, err = kindOf(f.typ, f.element); err != nil {
+		if t.columns[i].kind, err = kindOf(f.typ, f.udt); err != nil {
 			return fmt.Errorf("column %s.%s: %w", t.name, f.name, err)
 		}
-		t.columns[i].enum = f.element
+		t.columns[i].enum = f.udt
 	}
 	for _, c := range t.columns {
 		if c.kind == 0 {
