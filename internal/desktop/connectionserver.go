@@ -109,8 +109,8 @@ type ProtocolSessions struct {
 }
 
 // ConnectionServerRecord derives the monitor record of a connection server.
-// Peers are all servers of the inventory, including me, and seen are revisions that any of them
-// had before.
+// Peers are all servers of the inventory, including self, and seen are revisions that any of
+// them had before.
 func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision, now time.Time) ConnectionServerMonitor {
 	cs, s := self.Server, self.Snapshot
 	m := ConnectionServerMonitor{

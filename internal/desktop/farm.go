@@ -38,8 +38,8 @@ type FarmDetails struct {
 }
 
 // StatusOfFarm derives the status of a farm from its servers, with the reasons.
-// Disabled servers are ignored, even when all are disabled. Servers that were not checked since the start count as a
-// warning, until they report or are silent for too long.
+// Disabled servers are ignored, even when all are disabled, except for provisioning errors in an automated farm.
+// Servers that were not checked since the start count as a warning, until they report or are silent for too long.
 func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []string) {
 	if !f.Enabled {
 		return FarmDisabled, []string{"the farm is disabled"}

@@ -20,5 +20,5 @@ const (
 	IncidentSignOn            IncidentGroup = "SIGN_ON"
 	IncidentFarms             IncidentGroup = "FARMS"
 	IncidentVirtualCenters    IncidentGroup = "VIRTUAL_CENTERS"
-	IncidentEventDatabase     IncidentGroup = "EVENT_DATABASE" // beside the path
+	IncidentEventDatabase     IncidentGroup = "EVENT_DATABASE" // not on the path of a connection
 )

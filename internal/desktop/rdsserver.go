@@ -65,8 +65,8 @@ type RDSServerDetails struct {
 
 // StateOfRDSServer derives the state of an RDS server from its agent's
 // heartbeat and its RDP listener. A problem that the agent reports takes
-// precedence over the server being disabled, because the problem persists. An
-// agent could not report before this server started.
+// precedence over the server being disabled, because the problem persists. The
+// time started is when this server started: no agent could report to it before.
 func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSState {
 	switch state := p.reachedState(s, l, started, now); {
 	case statusOfState[state] != RDSStatusOK:

@@ -66,9 +66,10 @@ func (s PartStatus) Cause(component Ref) Ref {
 // Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on and the endpoints of pods have
 // no status for "not checked yet" and are in error until their first check: the history must not begin with that.
 //
-// The history cannot ask for Unchecked instead, because that of other kinds begins with their status before the first check,
-// such as NOT_CONTACTED or CONNECTING. If it began with UNKNOWN, a gateway that never reports would have a change to
-// NOT_CONTACTED. Alerts ask for Unchecked: a farm in WARNING before its servers have reported is no reason for an alert either.
+// The history cannot ask for Unchecked instead: the history of other kinds begins with the status that they have before the
+// first check, such as NOT_CONTACTED or CONNECTING. If it began with UNKNOWN, a gateway that never reports would have a change
+// to NOT_CONTACTED. Alerts ask for Unchecked: a farm in WARNING before its servers have reported is no reason for an alert
+// either.
 func (s PartStatus) Unconfirmed(k Kind) bool {
 	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
 }

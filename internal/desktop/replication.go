@@ -61,8 +61,8 @@ func (p Policy) remember(seen []Revision, peers []Peer) []Revision {
 		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Number, b.Number), cmp.Compare(b.At, a.At))
 	})
 	all = slices.CompactFunc(all, func(a, b Revision) bool { return a.Store == b.Store && a.Number == b.Number })
-	// Of the revisions whose grace period has passed for every server, one between the revisions
-	// of two servers is enough.
+	// Of the revisions whose grace period had passed when each server was read, isLate needs only
+	// the newest between the current revisions of two servers.
 	var out []Revision
 	for i, r := range all {
 		superseded := i+1 < len(all) && all[i+1].Store == r.Store && firstRead.Sub(all[i+1].At.Time()) > p.ReplicationGrace &&

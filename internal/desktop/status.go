@@ -67,10 +67,10 @@ var serviceTitles = map[ServiceName]string{
 	ServiceSecurity: "the security gateway component",
 }
 
-// title returns the name of a service as a sentence has it.
+// title returns the name of a service for use in a sentence.
 func (n ServiceName) title() string { return cmp.Or(serviceTitles[n], InWords(string(n))) }
 
-// InWords returns a status as a sentence has it: "not responding" for NOT_RESPONDING.
+// InWords returns a status for use in a sentence: "not responding" for NOT_RESPONDING.
 func InWords(status string) string { return strings.ToLower(strings.ReplaceAll(status, "_", " ")) }
 
 // ServiceStatus says whether a secure gateway accepts connections.

@@ -15,8 +15,8 @@ type View struct {
 	Reasons            []string          `json:"reasons"`
 }
 
-// isChecked reports whether a view is based on a check of the component. Until the first check after a start, a view has one
-// of the statuses below, or none; no other field of a view tells.
+// isChecked reports whether a view is based on a check of the component. Only the status shows that: until the first check
+// after a start, it is empty or one of those below.
 func (v View) isChecked() bool {
 	switch v.Status {
 	case "", string(HealthUnknown), string(VirtualCenterNotYetConnected):
