@@ -121,7 +121,7 @@ func (l *baseline) markSeen(index int) {
 }
 
 // find returns the position of an id.
-func (l *baseline) find(id digest) (index int, ok bool, err error) {
+func (l *baseline) find(id digest) (position int, ok bool, err error) {
 	if l.index == nil {
 		if err := l.makeIndex(); err != nil {
 			return 0, false, err
@@ -132,10 +132,10 @@ func (l *baseline) find(id digest) (index int, ok bool, err error) {
 		if l.index[slot]>>32 != tag {
 			continue
 		}
-		index = int(l.index[slot]&(1<<32-1)) - 1
-		k, err := l.entryAt(index)
+		position = int(l.index[slot]&(1<<32-1)) - 1
+		k, err := l.entryAt(position)
 		if err != nil || k.id == id {
-			return index, true, err
+			return position, true, err
 		}
 	}
 	return 0, false, nil

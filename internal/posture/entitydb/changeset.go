@@ -244,7 +244,7 @@ func (c *changeSet) remove(rowIDs []int64) error {
 }
 
 // finish writes ledger, cells, generation and totals. Without changes it writes
-// nothing.
+// nothing, and the account stays at its generation.
 func (c *changeSet) finish() error {
 	if len(c.changed) == 0 && len(c.removed) == 0 {
 		c.generation--
@@ -275,7 +275,7 @@ func (c *changeSet) saveCells() error {
 	return err
 }
 
-// deltasKept is for how many generations ChangesSince can answer.
+// deltasKept is the number of generations that ChangesSince can go back.
 const deltasKept = 4096
 
 func (c *changeSet) saveDelta() error {

@@ -82,7 +82,7 @@ func (s *Store) ScopeFailed(ctx context.Context, scope posture.Scope, reason str
 }
 
 // ForgetCoverage deletes the coverage of an account's scopes in these regions, as if
-// they had never been read. Scopes that have entities keep theirs.
+// they had never been read. Scopes that have entities keep their coverage.
 func (s *Store) ForgetCoverage(ctx context.Context, org posture.OrgID, account posture.AccountID, regions []string) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		p, err := livePartition(tx, org, account)

@@ -60,8 +60,8 @@ func readListed(accountNo int64, b []byte) (all []listedChange, err error) {
 	return all, nil
 }
 
-// saveFeed adds the commit to the feed. What the first collection of a scope finds
-// existed before, so that it is no change.
+// saveFeed adds the commit to the feed. The first collection of a scope is left out:
+// the entities that it finds are not new.
 func (c *changeSet) saveFeed() error {
 	e := &c.feed
 	if !e.event {

@@ -193,8 +193,9 @@ func (k *groupKey) aggregation(a posture.Aggregation) {
 }
 
 // tokenInterval finds the tokens of all values of an attribute within the sorted array
-// of a row in PostgreSQL, where width_bucket does a binary search. Most rows have at
-// most one, and a number is faster to compare than an array.
+// of a row in PostgreSQL, where width_bucket does a binary search. Rows are grouped by
+// first and several: most have at most one of these tokens, and a number is faster to
+// compare than an array.
 type tokenInterval struct{ after, to token }
 
 func (s *selection) tokenInterval(a posture.Attribute) (n tokenInterval) {
@@ -209,12 +210,13 @@ func (s *selection) tokenInterval(a posture.Attribute) (n tokenInterval) {
 	return n
 }
 
-// placeholder returns the i-th token of a row after the lower bound, counted from 1.
+// placeholder returns the SQL expression of the i-th token above the interval's lower bound,
+// counted from 1.
 func (n tokenInterval) placeholder(i int) string {
 	return fmt.Sprintf("tokens[width_bucket(%d::bigint, tokens) + %d]", n.after, i)
 }
 
-// has returns the condition that the row has any.
+// has returns the condition that the row has a token in the interval.
 func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.placeholder(1), n.to) }
 
 // first returns the first of them, or NULL.

@@ -13,7 +13,7 @@ type partition struct {
 	account    posture.AccountID
 	provider   posture.Provider
 	generation int64
-	cells      int64
+	cells      int64 // ever created; the next one gets this number
 }
 
 const partitionColumns = `account_no, org, account, provider, generation, cells`
@@ -101,7 +101,7 @@ type cell struct {
 	region  string
 	made    int64 // entities ever, which numbers their rows
 	count   int64 // entities now
-	version int64
+	version int64 // generation of the last change
 }
 
 const cellColumns = `id, type, scope, region, made, count, version`

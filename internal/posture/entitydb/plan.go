@@ -15,7 +15,7 @@ import (
 // condition nor its negation.
 type plan interface {
 	// matchQuery returns the plan as an FTS5 query. FTS5 has no unary NOT, so a
-	// negation is written as "every NOT token", where every entity has the token every.
+	// negation is written as "allToken NOT token"; every entity has allToken.
 	matchQuery(allToken token) string
 
 	// where returns the plan as an SQL condition for PostgreSQL.
@@ -25,8 +25,8 @@ type plan interface {
 type (
 	hit    token  // has the token
 	miss   token  // does not have it
-	allOf  []plan // at least one
-	anyOf  []plan // at least one
+	allOf  []plan // conjunction; never empty
+	anyOf  []plan // disjunction; never empty
 	always bool   // true: all entities; false: none
 )
 
@@ -107,8 +107,8 @@ func (a anyOf) where() string {
 
 func (a always) where() string { return strconv.FormatBool(bool(a)) }
 
-// tokenArray returns tokens as an array literal. Literals let PostgreSQL use the
-// statistics of the tokens; they are numbers, so nothing needs escaping.
+// tokenArray returns an operator followed by tokens as an array literal. Literals let
+// PostgreSQL use the statistics of the tokens; they are numbers, so nothing needs escaping.
 func tokenArray(operator string, ts []token) string {
 	b := []byte(operator + "'{")
 	for i, t := range ts {

@@ -256,11 +256,11 @@ func (r *recording) save(c *changeSet, complete bool) error {
 // markWritten reports whether a new entity was written before in this commit, and marks it
 // as written.
 func (r *recording) markWritten(s stagedEntity) bool {
-	existed, doubtful := r.repeated[s.id]
-	if doubtful {
+	written, maybeRepeated := r.repeated[s.id]
+	if maybeRepeated {
 		r.repeated[s.id] = true
 	}
-	return existed
+	return written
 }
 
 // changedMeanwhile returns the entities of the scope that another writer added,

@@ -147,7 +147,7 @@ func (s *Store) removeRows(tx *sqldb.Tx, current removal, limit int) (int, error
 }
 
 // emptyPartition resets counts, ledger, deltas, snapshot, coverage and feed of an account
-// without entities.
+// whose entities have been removed or hidden.
 func emptyPartition(tx *sqldb.Tx, p partition) error {
 	cells, err := sqldb.Query(tx, scanCell, `SELECT `+cellColumns+` FROM entity_cell WHERE account_no = $1 AND count > 0`, p.accountNo)
 	if err != nil {

@@ -177,7 +177,7 @@ func (v *visitor) catchUp() error {
 	return nil
 }
 
-// count counts one entity. Two terms may have the same token, so count applies the
+// count counts one entity. Two values may have the same token, so count applies the
 // original filter.
 func (v *visitor) count(doc []byte, h cellContext) error {
 	e, err := readProjected(doc, h, &v.projection)

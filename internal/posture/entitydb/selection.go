@@ -43,7 +43,7 @@ func (s *selection) resolve() (err error) {
 		}
 	}
 	byType := len(f.Types)+len(f.Services)+len(f.Providers) > 0
-	tokens := len(f.Names)+len(f.NameWords) > 0 || f.Where != nil
+	needsPlan := len(f.Names)+len(f.NameWords) > 0 || f.Where != nil
 	var types []posture.EntityType
 	if byType || f.Where != nil && needsTypes(f.Where) {
 		if types, err = s.typesInUse(); err != nil {
@@ -67,7 +67,7 @@ func (s *selection) resolve() (err error) {
 		})
 		s.empty = s.empty || len(s.regions) == 0
 	}
-	if tokens {
+	if needsPlan {
 		s.makePlan(planner{s.org, types})
 	}
 	return nil

@@ -69,16 +69,16 @@ func tokenRange(org posture.OrgID, kind byte, name string) (after, to token) {
 	return after, after | (1<<valueBits - 1)
 }
 
-// wordBytes is the length of a token in the FTS5 index. Each byte holds seven bits:
-// all 48 of the value, which is hashed together with the name, and 8 of the 16 bits of
-// the name alone.
+// wordBytes is the length of a token in the FTS5 index. Each byte holds seven bits of
+// the token: the word has the 48 low bits, which are a hash of name and value, and 8 of
+// the 16 that depend on the name alone.
 const wordBytes = 8
 
 // word returns the bits of a token that its word holds.
 func (t token) word() token { return t & (1<<(7*wordBytes) - 1) }
 
-// appendWord appends the token as a word for FTS5. Its ASCII tokenizer takes all bytes
-// from 0x80 for letters; hexadecimal digits would take twice as many.
+// appendWord appends the token as a word for FTS5, whose ASCII tokenizer treats all
+// bytes from 0x80 as letters. Hexadecimal digits would need twice as many bytes.
 func (t token) appendWord(b []byte) []byte {
 	for shift := 7 * (wordBytes - 1); shift >= 0; shift -= 7 {
 		b = append(b, 0x80|byte(t>>shift))

@@ -91,7 +91,7 @@ const (
 func (z *tokenizer) nameWords(name string) {
 	for word := range posture.NameWords(name) {
 		z.text = appendFold(append(z.text[:0], z.word.text...), word)
-		n := len(z.word.text) // end of the beginning
+		n := len(z.word.text) // end of the prefix in z.text
 		for length := 1; n < len(z.text) && length <= maxWordPrefix; length++ {
 			_, size := utf8.DecodeRune(z.text[n:])
 			if n += size; length >= minWordPrefix || n == len(z.text) {
