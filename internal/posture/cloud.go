@@ -16,7 +16,8 @@ type Access struct {
 }
 
 // Current reports whether the account is still read with the same version of the same
-// credential. If not, what was learned with this access says nothing about the new one.
+// credential. If not, results obtained with this access do not apply to the current
+// credential.
 func (a Access) Current(tx OnboardingTx) (bool, error) {
 	c, err := tx.CredentialOf(a.Account.ID)
 	if fault.Is(err, fault.NotFound) {

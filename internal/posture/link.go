@@ -18,5 +18,6 @@ func NewLink(a Account, c Credential, now time.Time) Link {
 	return Link{Account: a.ID, Credential: c.ID, Provider: a.Provider, ETag: NewETag(), Created: now, Updated: now}
 }
 
-// CheckVersion fails with fault.Stale if wanted is given and is not the current ETag.
+// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
+// and does not match the link's.
 func (l Link) CheckVersion(required string) error { return checkVersion(l.ETag, required) }

@@ -113,17 +113,18 @@ type MuteStore interface {
 	// PreviewMute returns the findings that a scope would suppress.
 	PreviewMute(ctx context.Context, org OrgID, s MuteScope, now time.Time) (MutePreview, error)
 
-	// AddMuteRule adds a mute rule, suppresses the open findings in its scope that are
-	// not suppressed, or only by a mute rule that ends earlier, and returns their number. It fails with fault.Conflict if there
-	// are MaxMuteRules already, and with fault.Invalid if more than MaxMuted findings
-	// would be suppressed.
+	// AddMuteRule adds a mute rule and suppresses the open findings in its scope that
+	// are not suppressed, or are suppressed by a mute rule that ends earlier. It returns
+	// their number. It fails with fault.Conflict if there are MaxMuteRules already, and
+	// with fault.Invalid if more than MaxMuted findings would be suppressed.
 	AddMuteRule(ctx context.Context, org OrgID, m MuteRule) (changed int, err error)
 
-	// ReplaceMuteRule replaces a mute rule if check accepts its ETag. It ends the
-	// suppression of findings that left the scope, unless another mute rule applies to
-	// them, and transfers those to which a mute rule applies that now ends later. A
-	// suppression that would differ only in its beginning is unchanged. It returns the
-	// new rule and how many findings changed.
+	// ReplaceMuteRule replaces a mute rule if check accepts its ETag, and suppresses
+	// findings as AddMuteRule does. Findings that left the scope are transferred to
+	// another mute rule that matches them; if there is none, their suppression ends.
+	// Findings that match another mute rule that ends later than the new one are
+	// transferred to it. A suppression that would differ only in its beginning is
+	// unchanged. It returns the new rule and how many findings changed.
 	ReplaceMuteRule(ctx context.Context, org OrgID, m MuteRule, check func(etag string) error) (changed int, now MuteRule, err error)
 
 	// DeleteMuteRule deletes a mute rule if check accepts its ETag. It ends the

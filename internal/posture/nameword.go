@@ -13,7 +13,8 @@ const MaxNameWords = 12
 // NameWords returns the words of a name that a search can find. A word begins at a letter
 // or digit after any other character, or at a capital inside a run of letters and digits:
 // "AWSServiceRole-prod" has the words "AWSServiceRole", "ServiceRole", "Role" and "prod".
-// It ends with the run, so that "awsservice" is the beginning of a word too.
+// Each word extends to the end of its run, so that "awsservice" is the beginning of a word
+// too.
 func NameWords(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		found := 0

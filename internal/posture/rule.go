@@ -278,8 +278,9 @@ type RuleChange struct {
 // RuleStore stores custom rules and the changes of native ones by organisation. Several
 // processes may share it.
 type RuleStore interface {
-	// Rules returns the organisation's custom rules, and the native rules that it has
-	// changed with all their members. The generation increases with every change.
+	// Rules returns the organisation's custom rules and the native rules that it has
+	// changed. All members of a changed native rule are set. The generation increases
+	// with every change.
 	Rules(ctx context.Context, org OrgID) (rules map[RuleID]Rule, generation int64, err error)
 
 	// RuleGeneration returns the generation of the organisation's rules, 0 before the

@@ -80,18 +80,18 @@ type Run struct {
 	Units      int // total units of work; 0 until they are planned
 	Entities   int // read so far
 	Reason     string
-	Urgency    Urgency // when it is started; not stored
+	Urgency    Urgency // set only when the run is started; not stored
 }
 
-// Urgency says which runs of an organisation are worked on first. Organisations take
-// turns whatever the urgency of their runs.
+// Urgency is the priority of a run among the runs of its organisation; the lowest value
+// is first. Organisations take turns whatever the urgency of their runs.
 type Urgency int
 
 // The urgencies.
 const (
 	RunRequested Urgency = iota + 1 // by a user
 	RunScheduled                    // because it is due
-	RunFirst                        // of an account that was linked
+	RunFirst                        // of an account that was linked or validated
 )
 
 // Place returns the cursor of the run in lists of runs.

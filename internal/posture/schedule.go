@@ -50,7 +50,7 @@ func (p CollectionPlan) Next(org OrgID, id AccountID, last time.Time) time.Time 
 	every := time.Duration(p.EveryHours) * time.Hour
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(string(org) + "/" + string(id)))
-	slot := time.Duration(h.Sum64() % uint64(every)).Truncate(time.Millisecond) // as stored
+	slot := time.Duration(h.Sum64() % uint64(every)).Truncate(time.Millisecond) // times are stored in milliseconds
 	next := last.Truncate(every).Add(slot)
 	for next.Before(last.Add(every / 48)) { // do not repeat a run that just ended
 		next = next.Add(every)
@@ -93,9 +93,9 @@ var regionForms = map[Provider]struct {
 // gcpLocation matches a region of Google Cloud or a zone in it: europe-west1-b.
 var gcpLocation = regexp.MustCompile(`^([a-z]+-[a-z]+[0-9]+)(-[a-z])?$`)
 
-// Normalized returns valid settings of an account of a provider, with sorted regions
-// that are named once. It fails with fault.Invalid if a value is out of range or the
-// name of a region is malformed.
+// Normalized validates the settings of an account of a provider, and returns them with
+// the regions sorted and without duplicates. It fails with fault.Invalid if a value is
+// out of range or the name of a region is malformed.
 func (s CollectionSettings) Normalized(p Provider) (CollectionSettings, error) {
 	if s.EveryHours != 0 {
 		if err := checkEvery(s.EveryHours); err != nil {

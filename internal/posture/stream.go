@@ -111,7 +111,7 @@ type PendingRead struct {
 type ReadResults struct {
 	Done       []PendingRead // removed, unless a message named them again in the meantime
 	Failed     []PendingRead // tried again at RetryAt
-	Neighbours []Target      // read too
+	Neighbours []Target      // to be read too
 	RetryAt    time.Time
 	ConfirmAt  time.Time // when Done is read a second time; zero for never
 }
