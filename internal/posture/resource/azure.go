@@ -9,7 +9,8 @@ import (
 )
 
 // AzureResource holds the members that only declarations of Azure Resource
-// Manager types have. Load expands them into stages, calls, edges and events.
+// Manager types have, and Query and Permissions, which Google Cloud types also have.
+// Load expands them into stages, calls, edges and events.
 type AzureResource struct {
 	// ARM is the resource type and the version of its API:
 	// Microsoft.Storage/storageAccounts@2023-05-01. Spelled is the resource type

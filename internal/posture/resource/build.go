@@ -87,9 +87,8 @@ func (t *Type) identify(item *Item, c Context) (Identity, error) {
 }
 
 // Put adds the declared properties, edges and tags of a response. The item is the
-// element of the list; for the response of a further call it is the parent of the
-// response. When a call that a function makes fails, the function's properties are
-// unknown.
+// element of the list: the answer itself, or its parent if the answer is the response
+// of a further call. When a function fails, its properties and edges are unknown.
 func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Context, caller Caller) {
 	for i := range a.Properties {
 		a.Properties[i].put(b, answer, c.Vars)

@@ -145,8 +145,9 @@ func (c *Catalog) Of(p posture.Provider) []*Type {
 // Type returns the declaration of a type, or nil when there is none.
 func (c *Catalog) Type(t posture.EntityType) *Type { return c.byType[t] }
 
-// GetStage returns the stage that reads one resource. Members that get does not
-// declare are those of the last stage of the list.
+// GetStage returns the stage that reads one resource. A get with neither a call nor a
+// function makes the call of the last stage of the list, and has the items and where
+// of that stage unless it declares its own.
 func (t *Type) GetStage() Stage {
 	s := *t.Get
 	if s.Call == "" && s.Function == "" && len(t.List) > 0 {
@@ -196,8 +197,9 @@ func (c *Catalog) collectRates() (errs []error) {
 	return errs
 }
 
-// Uses returns how often a list of a type makes each call: once if the call only lists the
-// type, more than once if it may be repeated.
+// Uses returns the calls that reading a type makes, with counts for collect.Answers: 1 if
+// only one stage of the list makes the call, at least 2 if functions or the calls for items
+// may make it too. A call with the count 1 needs no cache.
 func (c *Catalog) Uses(t *Type) map[string]int { return c.uses[t] }
 
 // countUses counts the calls of each type for Uses.
@@ -285,7 +287,8 @@ func (c *Catalog) ListCalls(typ posture.EntityType) []string {
 	return slices.Sorted(maps.Keys(calls))
 }
 
-// expand replaces each from stage by the stages of the type that it names.
+// expand replaces the first stage, if it is a from stage, by the stages of the type that
+// it names.
 func (c *Catalog) expand(stages []Stage) []Stage {
 	if len(stages) == 0 || stages[0].From == "" || c.byType[stages[0].From] == nil {
 		return stages

@@ -64,7 +64,7 @@ func (t *Type) check(functions Functions) error {
 }
 
 // checkCall validates one of the calls that complete an item.
-func (t *Type) checkCall(i int, functions Functions, claim func(a *Answer, where string) error) error {
+func (t *Type) checkCall(i int, functions Functions, checkUnique func(a *Answer, where string) error) error {
 	c := &t.Calls[i]
 	if (c.Call == "") == (c.Function == "") {
 		return fmt.Errorf("calls[%d] must have either a call or a function", i)
@@ -78,7 +78,7 @@ func (t *Type) checkCall(i int, functions Functions, claim func(a *Answer, where
 	if err := c.bind(functions); err != nil {
 		return fmt.Errorf("%s: %w", c.Key(), err)
 	}
-	if err := claim(&c.Answer, c.Key()); err != nil {
+	if err := checkUnique(&c.Answer, c.Key()); err != nil {
 		return err
 	}
 	for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
@@ -144,7 +144,7 @@ func (a *Answer) bind(functions Functions) error {
 	return nil
 }
 
-// checkReferences checks that the types that a declaration refers to are declared.
+// checkReferences checks that the types whose lists a declaration reads are declared.
 func (c *Catalog) checkReferences(t *Type) error {
 	others := t.referencedTypes()
 	for _, s := range t.List {

@@ -17,10 +17,10 @@ type Edges []Edge
 type Edge struct {
 	Label string      `yaml:"-"`
 	To    EntityTypes `yaml:"to"`
-	Doc   string      `yaml:"doc"` // one sentence
-	Ref   Exprs       `yaml:"ref"` // names, ARNs, ids or links of the targets; every expression adds targets
-	Each  Expr        `yaml:"each"`
-	ARN   bool        `yaml:"arn"` // ignore values that are not ARNs
+	Doc   string      `yaml:"doc"`  // one sentence
+	Ref   Exprs       `yaml:"ref"`  // names, ARNs, ids or links of the targets; every expression adds targets
+	Each  Expr        `yaml:"each"` // template that is applied to every value of Ref
+	ARN   bool        `yaml:"arn"`  // ignore values that are not ARNs
 }
 
 // EntityTypes is a list of types. YAML may write a single type without a list.

@@ -66,8 +66,8 @@ type Caller interface {
 	// Each visits the raw items of another type one after another without keeping
 	// all of them in memory.
 	Each(ctx context.Context, t posture.EntityType, visit func(*Item) error) error
-	// One returns the raw item of another type that has the name or that contains a
-	// part of that name.
+	// One returns the raw item of another type that identifies a resource with the
+	// name, or a resource that contains a child resource with the name.
 	One(ctx context.Context, t posture.EntityType, name string) (*Item, error)
 	// Once returns the result of read, which is called once for all items of a
 	// list. The key identifies the result.

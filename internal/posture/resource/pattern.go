@@ -104,7 +104,9 @@ func (ps Patterns) Match(a ARN) (name string, ok bool) {
 	return "", false
 }
 
-// MatchResource is Match for the last part of an ARN: "alias/web".
+// MatchResource is Match for the last part of an ARN: "alias/web". It uses only the
+// patterns in which only the name varies and a literal text precedes it; the others
+// could match any text.
 func (ps Patterns) MatchResource(resource string) (name string, ok bool) {
 	for _, p := range ps {
 		if name, ok := p.matchResource(resource); ok && p.prefix+resource != resource {

@@ -162,9 +162,10 @@ type Call struct {
 	Function string `yaml:"function"`
 	// At is the base of the paths of the properties in the response.
 	At Expr `yaml:"at"`
-	// Where keeps only the elements of the list at At that meet the conditions. Find
-	// keeps only the first of them; when there is none, that is handled like the
-	// cloud's error that there is no such thing.
+	// Where keeps only the elements of the list at At that meet the conditions. Find,
+	// which replaces Where, keeps only the first element that meets its conditions;
+	// when there is none, that is handled like the cloud's error that there is no such
+	// thing.
 	Where Conditions `yaml:"where"`
 	Find  Conditions `yaml:"find"`
 	// When selects the items for which the call is made. Other items do not have
@@ -277,8 +278,9 @@ func (es *Events) UnmarshalYAML(node *yaml.Node) error {
 type Conditions []Condition
 
 // A Condition requires that the value of an expression is one of the values or, with
-// Not, none of them. Case is ignored. A missing value is the empty string. "*"
-// matches any value that exists, and "*word*" a value that contains the word.
+// Not, none of them. Case is ignored, except when comparing with a $variable. A
+// missing value is the empty string. "*" matches any value that exists, and "*word*" a
+// value that contains the word.
 type Condition struct {
 	At     Expr
 	Values []string
