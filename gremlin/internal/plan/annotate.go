@@ -19,8 +19,8 @@ func (n need) needsAny(labels []string) bool {
 	return false
 }
 
-// before returns the need before a step that assigns labels: the last object of
-// a label is known from there on.
+// before returns the need before a step that assigns labels: where only the last
+// object of such a label is needed, the step provides it.
 func (n need) before(labels []string) need {
 	if !n.needsAny(labels) {
 		return n
@@ -79,13 +79,14 @@ func Annotate(r *Root) {
 	})
 }
 
-// annotator also knows where labels are lost.
+// annotator annotates the steps of one query.
 type annotator struct {
-	keep     map[Step]map[string]bool
-	assigned map[string]bool // labels that some step assigns
+	keep     map[Step]map[string]bool // see keptLabels
+	assigned map[string]bool          // labels that some step assigns
 }
 
-// givenLabels returns the labels that some step assigns; other labels are not stored.
+// givenLabels returns the labels that some step assigns. Other names in a select() are
+// side effects or keys of maps.
 func givenLabels(r *Root) map[string]bool {
 	out := map[string]bool{}
 	Walk(&r.Traversal, func(s Step) {

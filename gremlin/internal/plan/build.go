@@ -52,7 +52,7 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 type builder struct {
 	bind       Binding
 	root       *Root
-	productive []string // keys for which by() yields null when missing, or nil
+	productive []string // productiveKeys of ProductiveByStrategy: by() yields null for other missing keys; or nil
 	allProduce bool     // ProductiveByStrategy without keys
 	noConnect  bool     // infix and() and or() are disabled
 	decorate   []func(*Traversal)
@@ -62,7 +62,7 @@ type builder struct {
 // scope describes the context of a chain.
 type scope struct {
 	root   bool
-	repeat bool // the body of a repeat, itself
+	repeat bool // the body of a repeat
 	inLoop bool // anywhere within a repeat
 }
 

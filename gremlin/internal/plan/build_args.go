@@ -155,7 +155,7 @@ func (b *builder) operands(args []syntax.Arg) ([]graph.Value, error) {
 	return b.values(args)
 }
 
-// names returns the strings among several arguments; null matches no name.
+// names returns the string values of several arguments without nulls, which match no name.
 func (b *builder) names(args []syntax.Arg) ([]string, error) {
 	vs, err := b.flat(args)
 	if err != nil {

@@ -125,7 +125,7 @@ func fromLabel(start string, t *Traversal) (Pattern, error) {
 	return p, nil
 }
 
-// needsOf returns the labels at which where() traversals within t start.
+// needsOf returns the labels at which where() traversals within t start or end.
 func needsOf(t *Traversal) []string {
 	var out []string
 	Walk(t, func(s Step) {

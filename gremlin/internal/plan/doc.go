@@ -1,6 +1,6 @@
-// Package plan converts the syntax tree of a query to a logical plan: modulators
-// are attached to their steps, predicates and literals are values, strategies
-// are applied.
+// Package plan converts the syntax tree of a query to a logical plan: it attaches
+// modulators to their steps, converts predicates and literals to values, and
+// applies strategies.
 //
 // A plan describes the meaning of a query independently of a graph. It is built
 // without optimisation ([Build]), then rewritten ([Optimise]) and annotated with
@@ -43,9 +43,9 @@ type Root struct {
 	Sack        *Sack
 	SideEffects []SideEffectInit
 	Seed        *int64 // seed of random choices
-	NoBulk      bool   // merged traversers count as one; nothing is merged to save work
+	NoBulk      bool   // withBulk(false): merged traversers count as one, so the optimiser merges none
 	FullPath    bool   // store paths even if no step uses them
-	Lazy        bool   // side effects are visible one traverser at a time
+	Lazy        bool   // each traverser sees the side effects of those before it; see isLazy
 	Take        int64  // number of results needed; negative for all
 	Terminal    string // terminal step, "" for none
 }

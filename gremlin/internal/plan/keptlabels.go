@@ -70,7 +70,7 @@ func (k *keeper) add(s Step, from labelSet) {
 	add(k.keep[s], from)
 }
 
-// addWithin adds labels to every step of t, including nested ones.
+// addWithin makes every step of t that drops labels, including nested ones, keep the given ones.
 func (k *keeper) addWithin(t *Traversal, from labelSet) {
 	Walk(t, func(s Step) {
 		if dropsLabels(s) {
@@ -79,7 +79,7 @@ func (k *keeper) addWithin(t *Traversal, from labelSet) {
 	})
 }
 
-// visit determines the labels of the steps of t and of nested traversals.
+// visit determines the labels that the steps of t and of nested traversals keep.
 func (k *keeper) visit(t *Traversal, parents []frame) {
 	needed := labelSet{}
 	for i := len(t.Steps) - 1; i >= 0; i-- {
@@ -93,18 +93,18 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 			}
 		}
 	}
-	trail, loop := labelSet{}, false
+	outer, loop := labelSet{}, false
 	for _, p := range parents {
 		_, repeat := p.step().(*Repeat)
 		loop = loop || repeat
 		k.parent(p, needed)
 		for _, s := range p.t.Steps[p.index:] {
-			add(trail, mentions(s))
+			add(outer, mentions(s))
 		}
 	}
 	for i, s := range t.Steps {
 		if dropsLabels(s) {
-			k.add(s, trail)
+			k.add(s, outer)
 			if loop {
 				k.add(s, needed)
 			}
@@ -115,8 +115,8 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 	}
 }
 
-// parent adds the labels that a nested traversal uses to the steps before its
-// enclosing step, and to the other traversals of that step.
+// parent makes the steps before the enclosing step of a nested traversal, and the other
+// traversals of the enclosing step, keep the labels that the nested traversal uses.
 func (k *keeper) parent(p frame, needed labelSet) {
 	children := Children(p.step())
 	count := len(children)

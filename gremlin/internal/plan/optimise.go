@@ -66,7 +66,7 @@ func (o *optimiser) chain(t *Traversal) {
 	}
 }
 
-// dropIdentities removes steps that do nothing. A chain keeps one.
+// dropIdentities removes steps that do nothing. A chain of only such steps keeps one.
 func dropIdentities(steps []Step) []Step {
 	var out []Step
 	for i, s := range steps {

@@ -128,7 +128,8 @@ func isWorthMerging(s Step) bool {
 	return false
 }
 
-// hasLimit reports whether a later step may need only a few results.
+// hasLimit reports whether a later step may need only a few results or is a local()
+// with side effects.
 func hasLimit(steps []Step) bool {
 	for _, s := range steps {
 		switch s := s.(type) {

@@ -36,7 +36,7 @@ type Pred struct {
 	Op     PredOp
 	Value  graph.Value    // operand of a comparison
 	Values []graph.Value  // operands of within and without
-	Keys   *value.Keys    // hash table of Values, if there are many; for strings only
+	Keys   *value.Keys    // hash table of Values, if there are many; only strings are looked up in it
 	Set    *value.BulkSet // in place of Values
 	Text   string         // operand of a text predicate; name of a type
 	Re     *regexp.Regexp

@@ -139,7 +139,7 @@ func (f *reachFinder) step(s Step, distance int) int {
 	case *Properties:
 		f.known = f.known && s.Filter == nil
 		return distance
-	case *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred: // of a nested traversal, they use the first result
+	case *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred: // they use the first result of a nested traversal
 		f.known = f.known && !slices.ContainsFunc(Children(s), hasSeveral)
 		f.children(s, distance) // some return to earlier objects of the path, which are not farther away
 		return distance

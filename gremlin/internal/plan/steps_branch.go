@@ -22,10 +22,10 @@ type Local struct {
 type Match struct {
 	Meta
 	Patterns []Pattern
-	Any      bool // one pattern is enough (or)
-	Whole    bool // some step uses whole paths, which include the patterns
-	Start    string
-	Vars     []string
+	Any      bool     // one pattern is enough (or)
+	Whole    bool     // a later step uses the whole path, which includes the objects of the patterns
+	Start    string   // label of the incoming object
+	Vars     []string // labels whose objects form the result
 }
 
 // A Pattern of a match: a traversal from one label to another, a connective of
@@ -101,6 +101,7 @@ type Repeat struct {
 	EmitFirst  bool
 	Merge      bool // traversers at the same object may be merged between iterations
 
-	// MergeByPath says that only traversers with the same path labels may be merged.
+	// MergeByPath allows merging traversers at the same object whose paths have the same
+	// labelled objects.
 	MergeByPath bool
 }

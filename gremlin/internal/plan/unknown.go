@@ -7,8 +7,9 @@ import (
 
 // Unsure returns the keys that a plan uses non-monotonically: satisfying more
 // conditions does not simply mean more results. That is so for keys of an order
-// or a group, for values, and after a limit. If such a key has unknown values,
-// neither Reading determines what the query would find.
+// or a group, for values, and for conditions in a chain with a limit. all says that
+// it uses every key in this way. If such a key has unknown values, neither of the readings
+// Certain and Possible determines what the query would find.
 func Unsure(r *Root) (keys []string, all bool) {
 	u := unknownFinder{keys: map[string]bool{}}
 	strict := false
@@ -64,8 +65,9 @@ type unknownFinder struct {
 	all  bool
 }
 
-// chain records the keys of a chain. In a strict chain, conditions count too. In
-// a top chain, whose results are those of the query, values do not count.
+// chain records the keys of a chain, and those of its conditions if it is strict. A
+// compared count at its end does not make it strict, because exec tests the range of
+// possible counts; top means that this does not apply, as t is the query itself.
 func (u *unknownFinder) chain(t *Traversal, strict, top bool) {
 	steps := t.Steps
 	if n := len(steps); !top && endsWithCount(t) {
