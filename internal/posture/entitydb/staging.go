@@ -133,11 +133,13 @@ func readStagedEntity(r *bufio.Reader) (s stagedEntity, err error) {
 		return s, err // io.EOF at the end
 	}
 	text := func() []byte {
+		if err != nil {
+			return nil
+		}
 		n, e := binary.ReadUvarint(r)
-		if e == nil && err == nil {
+		if e == nil {
 			b := make([]byte, n)
-			_, e = io.ReadFull(r, b)
-			if e == nil {
+			if _, e = io.ReadFull(r, b); e == nil {
 				return b
 			}
 		}

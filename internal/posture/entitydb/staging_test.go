@@ -1,0 +1,36 @@
+package entitydb
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// TestStagedEntityReportsTheFirstError has the file fail before the region of an entity, and
+// not again.
+func TestStagedEntityReportsTheFirstError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("I/O error")
+	var s stagedEntity
+	fixed := strings.Repeat("x", len(s.id)+len(s.hash)+8)
+	r := io.MultiReader(strings.NewReader(fixed), &failOnce{err: broken, then: strings.NewReader("\x03doc")})
+	if s, err := readStagedEntity(bufio.NewReader(iotest.OneByteReader(r))); !errors.Is(err, broken) {
+		t.Errorf("readStagedEntity = %+v, %v; want the error %q", s, err, broken)
+	}
+}
+
+type failOnce struct {
+	err  error
+	then io.Reader
+}
+
+func (f *failOnce) Read(p []byte) (int, error) {
+	if err := f.err; err != nil {
+		f.err = nil
+		return 0, err
+	}
+	return f.then.Read(p)
+}
