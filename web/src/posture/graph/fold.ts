@@ -8,14 +8,22 @@ export interface FoldedNode extends GraphNode {
 
 const most = 8;
 
-/** Merges the neighbours of a node that have no other edge into one node when more than eight agree in type, label and direction. */
-export function fold(graph: Graph, centre: string, opened: Set<string>): Graph & { nodes: Map<string, FoldedNode> } {
+/**
+ * Merges the neighbours of a node that have no other edge into one node when more than eight agree in type, label and direction.
+ * Highlighted nodes stay: one of them can be the only cause of a finding.
+ */
+export function fold(
+  graph: Graph,
+  centre: string,
+  opened: Set<string>,
+  highlighted: Set<string>,
+): Graph & { nodes: Map<string, FoldedNode> } {
   const degree = new Map<string, number>();
   for (const e of graph.edges) for (const id of [e.from, e.to]) degree.set(id, (degree.get(id) ?? 0) + 1);
   const sets = new Map<string, string[]>();
   for (const e of graph.edges) {
     const leaf = degree.get(e.to) === 1 && e.to !== centre ? e.to : degree.get(e.from) === 1 && e.from !== centre ? e.from : undefined;
-    if (!leaf) continue;
+    if (!leaf || highlighted.has(leaf)) continue;
     const other = leaf === e.to ? e.from : e.to;
     const key = `${other} ${leaf === e.to ? 'out' : 'in'} ${e.label} ${graph.nodes.get(leaf)?.type}`;
     sets.set(key, [...(sets.get(key) ?? []), leaf]);

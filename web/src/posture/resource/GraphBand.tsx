@@ -108,11 +108,11 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
       [path, near.data, ...more].filter((g) => g !== undefined).reduce<Graph | undefined>((all, g) => (all ? union(all, g) : g), undefined),
     [path, near.data, more],
   );
-  const graph = useMemo(() => raw && fold(raw, entity.entityId, opened), [raw, entity.entityId, opened]);
   const highlighted = useMemo(
     () => new Set(explained && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
     [picture.data, explained],
   );
+  const graph = useMemo(() => raw && fold(raw, entity.entityId, opened, highlighted), [raw, entity.entityId, opened, highlighted]);
   const ids = useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]);
   const counts = useCounts(entity.cloudAccountId, ids);
   const degrees = useQuery(degreesQuery(ids.slice(0, 250), entity.cloudAccountId)).data;
