@@ -35,13 +35,13 @@ test('a call that fails frees its slot', async () => {
   expect(await slots.run(() => Promise.resolve('next'))).toBe('next');
 });
 
-test('an urgent call starts before the others that wait', async () => {
+test('urgent calls start before the others that wait, in their order', async () => {
   const slots = new Slots(1);
   const held = heldCall();
   const started: string[] = [];
   const note = (name: string) => () => Promise.resolve(started.push(name));
-  const all = [slots.run(held.call), slots.run(note('read')), slots.run(note('change'), true)];
+  const all = [slots.run(held.call), slots.run(note('read')), slots.run(note('change'), true), slots.run(note('next change'), true)];
   held.end('');
   await Promise.all(all);
-  expect(started).toEqual(['change', 'read']);
+  expect(started).toEqual(['change', 'next change', 'read']);
 });
