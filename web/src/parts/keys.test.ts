@@ -24,15 +24,32 @@ test('a key of a layer hides that of the layers below, and one without a descrip
   expect([...all.keys()]).toEqual(['Suppress this']);
 });
 
-test('a key that an input method uses is no shortcut', () => {
+/** A page with or without an open dialog, to press keys on. Pressing returns false if a shortcut took the key. */
+function pageWith(dialog: object | null) {
   const page = new EventTarget();
   vi.stubGlobal('window', page);
-  vi.stubGlobal('document', { querySelector: () => null });
+  vi.stubGlobal('document', { querySelector: () => dialog });
   vi.stubGlobal('HTMLElement', class {});
   vi.stubGlobal('Element', class {});
+  return (key: object) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), key));
+}
+
+test('Esc closes the dialog that is open, and nothing below it', () => {
+  const press = pageWith({});
+  const run = vi.fn();
+  const remove = addLayer({ current: ['Ctrl+Enter', 'Escape'].map((keys) => ({ keys, does: keys, run })) }, 'screen');
+  expect(press({ key: 'Escape' })).toBe(true);
+  expect(run).not.toHaveBeenCalled();
+  expect(press({ key: 'Enter', ctrlKey: true })).toBe(false);
+  expect(run).toHaveBeenCalledOnce();
+  remove();
+  vi.unstubAllGlobals();
+});
+
+test('a key that an input method uses is no shortcut', () => {
+  const press = pageWith(null);
   const run = vi.fn();
   const remove = addLayer({ current: ['j', 'Ctrl+Enter', 'Escape'].map((keys) => ({ keys, does: 'Something', run })) }, 'screen');
-  const press = (key: object) => page.dispatchEvent(Object.assign(new Event('keydown', { cancelable: true }), key));
   const keys = [{ key: 'j' }, { key: 'Enter', ctrlKey: true }, { key: 'Escape' }];
   for (const key of keys) {
     expect(press({ ...key, isComposing: true }), key.key).toBe(true);

@@ -70,7 +70,8 @@ function listen(event: KeyboardEvent): void {
   const spelled = spell(event);
   const chord = spelled.startsWith('Ctrl+') || spelled.startsWith('Alt+') || spelled === 'Escape';
   if (event.defaultPrevented || (typing(event.target) && !chord) || activates(event)) return;
-  if (document.querySelector('dialog[open]') && !chord) return;
+  // An open dialog closes itself on Esc, unless the default of the key is prevented.
+  if (document.querySelector('dialog[open]') && (!chord || spelled === 'Escape')) return;
   const key = find(prefix ? `${prefix} ${spelled}` : spelled);
   clearTimeout(prefixTimer);
   const starts = !prefix && !key && layers.some((l) => l.current.some((k) => k.keys.startsWith(spelled + ' ')));
