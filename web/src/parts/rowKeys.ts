@@ -1,9 +1,10 @@
 import type { Key } from './keys';
 
 /** What opens a row: its first link or button, in the cell that names it where there is one. */
-function handle(row: Element): HTMLElement | undefined {
-  const all = [...row.querySelectorAll<HTMLElement>('th a[href], th button:enabled, a[href], button:enabled')];
-  return all.find((element) => element.getClientRects().length > 0);
+export function handle(row: Element): HTMLElement | undefined {
+  const first = (selector: string) =>
+    [...row.querySelectorAll<HTMLElement>(selector)].find((element) => element.getClientRects().length > 0);
+  return first('th a[href], th button:enabled') ?? first('a[href], button:enabled');
 }
 
 const rows = () => [...document.querySelectorAll('main tbody tr, main ul.list > li')].filter((row) => handle(row) !== undefined);

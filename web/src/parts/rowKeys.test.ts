@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { handle } from './rowKeys';
+
+interface Part {
+  name: string;
+  /** The selectors that find it. */
+  found: string[];
+  hidden?: boolean;
+}
+
+/** A row that finds its parts in their order, as the browser does. */
+const row = (...parts: Part[]) =>
+  ({
+    querySelectorAll: (selector: string) =>
+      parts
+        .filter((part) => part.found.some((f) => selector.split(', ').includes(f)))
+        .map(({ name, hidden }) => ({ name, getClientRects: () => (hidden ? [] : [{}]) })),
+  }) as unknown as Element;
+
+const toggle = { name: 'on', found: ['button:enabled'] };
+const link = { name: 'rule', found: ['th a[href]', 'a[href]'] };
+
+test('a row is opened by what is in the cell that names it, also after a switch', () => {
+  expect(handle(row(toggle, link))).toMatchObject({ name: 'rule' });
+});
+
+test('a row without a visible link in that cell is opened by its first visible link or button', () => {
+  expect(handle(row(toggle, { ...link, hidden: true }))).toMatchObject({ name: 'on' });
+  expect(handle(row())).toBeUndefined();
+});
