@@ -16,6 +16,10 @@ interface Props {
   error?: string | undefined;
 }
 
+/** Whether an input event is one of typing, not a choice from the list of the browser, which may be reported without a type. */
+export const isTyped = (inputType: string | undefined, before: string, after: string): boolean =>
+  inputType !== 'insertReplacementText' && (after.length - before.length === 1 || !!inputType?.startsWith('delete'));
+
 /** Several values, each a chip that can be removed. Enter, a comma or leaving the field adds what was typed. */
 export function ManyField({ label, values, onChange, options, parse, placeholder, hint, error }: Props) {
   const id = useId();
@@ -69,7 +73,7 @@ export function ManyField({ label, values, onChange, options, parse, placeholder
         aria-describedby={shown ? `${id}-e` : hint ? `${id}-h` : undefined}
         onChange={(e) => {
           // A choice from the list is added at once. Text that is typed waits for Enter: "warn" may become "warning".
-          const typed = (e.nativeEvent as InputEvent).inputType !== 'insertReplacementText' && e.target.value.length - text.length === 1;
+          const typed = isTyped((e.nativeEvent as InputEvent).inputType, text, e.target.value);
           if (!typed && options?.some((o) => o.label === e.target.value)) add(e.target.value);
           else setText(e.target.value);
         }}
