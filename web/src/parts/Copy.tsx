@@ -1,8 +1,9 @@
 import { Button } from './Button';
 import { showToast } from './toast';
 
-/** Writes to the clipboard; pages without the permission fall back to a selection. */
+/** Writes to the clipboard, and says so. Pages without the permission fall back to a selection, which browsers may refuse to copy too. */
 export async function copyText(text: string, what = 'Copied'): Promise<void> {
+  let copied = true;
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -10,10 +11,10 @@ export async function copyText(text: string, what = 'Copied'): Promise<void> {
     area.value = text;
     document.body.append(area);
     area.select();
-    document.execCommand('copy');
+    copied = document.execCommand('copy');
     area.remove();
   }
-  showToast(what);
+  showToast(copied ? what : 'The browser does not permit copying');
 }
 
 export const CopyButton = ({ text, label }: { text: string; label: string }) => (
