@@ -77,6 +77,10 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const outcome = found.isError ? undefined : outcomeText(asked, targets.length, more, found.isFetching);
   const current = Math.max(0, Math.min(chosen, targets.length - 1));
 
+  const choose = (index: number) => {
+    setChosen(index);
+    document.getElementById(`jump-${index}`)?.scrollIntoView({ block: 'nearest' });
+  };
   const go = (target: Target | undefined) => {
     if (!target) return;
     onClose();
@@ -85,8 +89,8 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   };
   const onKey = (event: KeyboardEvent) => {
     if (composing(event.nativeEvent)) return;
-    if (event.key === 'ArrowDown') setChosen(Math.min(current + 1, targets.length - 1));
-    else if (event.key === 'ArrowUp') setChosen(Math.max(current - 1, 0));
+    if (event.key === 'ArrowDown') choose(Math.min(current + 1, targets.length - 1));
+    else if (event.key === 'ArrowUp') choose(Math.max(current - 1, 0));
     else if (event.key === 'Enter') go(targets[current]);
     else return;
     event.preventDefault();
@@ -107,7 +111,7 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
         onKeyDown={onKey}
         onChange={(e) => {
           setText(e.target.value);
-          setChosen(0);
+          choose(0);
         }}
       />
       <div className="jump-list" role="listbox" id="jump-list" aria-label="Targets">
@@ -118,7 +122,8 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
             role="option"
             aria-selected={i === current}
             onClick={() => go(t)}
-            onMouseMove={() => setChosen(i)}
+            // When the list scrolls below the pointer, some browsers report a move of zero.
+            onMouseMove={(e) => (e.movementX || e.movementY) && setChosen(i)}
           >
             <Icon name={t.icon} />
             <span className="cut">{t.label}</span>
