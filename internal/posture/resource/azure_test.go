@@ -14,11 +14,15 @@ import (
 
 // load loads declarations from their texts.
 func load(declarations ...string) (*Catalog, error) {
+	return loadWith(Functions{}, declarations...)
+}
+
+func loadWith(functions Functions, declarations ...string) (*Catalog, error) {
 	files := fstest.MapFS{}
 	for i, text := range declarations {
 		files[fmt.Sprintf("azure/test/%d.yaml", i)] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return Load(Functions{}, files)
+	return Load(functions, files)
 }
 
 const server = `

@@ -144,15 +144,53 @@ func (a *Answer) bind(functions Functions) error {
 	return nil
 }
 
-// checkReferences checks that the types whose lists a declaration reads are declared.
+// checkReferences checks that the types whose lists a declaration reads are declared, and
+// that its own list does not depend on itself: such a list could not be expanded.
 func (c *Catalog) checkReferences(t *Type) error {
-	others := t.referencedTypes()
-	for _, s := range t.List {
-		others = append(append(others, s.From), c.functions.List[s.Function].Reads...)
-	}
-	for _, other := range others {
-		if other != "" && c.byType[other] == nil {
+	for _, other := range append(t.referencedTypes(), c.listReads(t)...) {
+		if c.byType[other] == nil {
 			return fmt.Errorf("it reads the list of %s, which is not declared", other)
+		}
+	}
+	way := c.wayTo(t.Type, t, map[*Type]bool{})
+	if way == nil {
+		return nil
+	}
+	member := "list"
+	if way[0] == t.In {
+		member = "in"
+	}
+	text := string(t.Type)
+	for _, other := range way {
+		text += ", " + string(other)
+	}
+	return t.withLine(member, fmt.Errorf("its list depends on itself: %s", text))
+}
+
+// listReads returns the types whose lists the list of a type reads.
+func (c *Catalog) listReads(t *Type) (all []posture.EntityType) {
+	for _, s := range t.List {
+		if s.From != "" {
+			all = append(all, s.From)
+		}
+		all = append(all, c.functions.List[s.Function].Reads...)
+	}
+	return all
+}
+
+// wayTo returns the types over which the list of a type depends on the list of the target,
+// which comes last, or nil if it does not depend on it.
+func (c *Catalog) wayTo(target posture.EntityType, from *Type, visited map[*Type]bool) []posture.EntityType {
+	if from == nil || visited[from] { // a type that is not declared is reported where it is read
+		return nil
+	}
+	visited[from] = true
+	for _, other := range c.listReads(from) {
+		if other == target {
+			return []posture.EntityType{other}
+		}
+		if way := c.wayTo(target, c.byType[other], visited); way != nil {
+			return append([]posture.EntityType{other}, way...)
 		}
 	}
 	return nil
