@@ -350,6 +350,11 @@ test('the search language finds resources of every account, with counts by type'
   await expect(page.getByRole('link', { name: /^KMS\.Key \d/ })).toBeVisible();
 });
 
+test('a search of all accounts, chosen while the language was Gremlin, finds resources', async ({ posture: page }) => {
+  await page.goto(postureAt('/explore?lang=search&account=all&q=service%20%3D%20KMS'));
+  await expect(page.getByRole('link', { name: /^KMS\.Key \d/ })).toBeVisible();
+});
+
 test('what was asked before is offered again', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await write(page, 'g.V().count()');

@@ -16,6 +16,7 @@ import { Empty, Failure, Skeleton } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
+import { accountOf, type Language } from './account';
 import { asked as withBlank, questions, questionsFor, searches, type Question } from './questions';
 import { extentOf, Result, SearchResult, type View } from './results';
 import '../findings/findings.css';
@@ -30,7 +31,7 @@ const stored = 'vigil.explore';
 /** Queries that were run, newest first, kept in this browser. */
 interface Past {
   text: string;
-  language: 'gremlin' | 'search';
+  language: Language;
 }
 function kept(): Past[] {
   try {
@@ -87,7 +88,6 @@ function joined({ answers }: Answers): GraphAnswer | undefined {
   };
 }
 
-type Language = 'gremlin' | 'search';
 const firstSearch = searches[0]?.query ?? '';
 
 /** Ask anything. */
@@ -97,7 +97,7 @@ export default function Explore() {
   const accounts = useQuery(accountsQuery).data ?? [];
   const schema = useQuery(schemaQuery).data;
   const language: Language = search.lang === 'search' ? 'search' : 'gremlin';
-  const account = search.account ?? (language === 'gremlin' ? (accounts[0]?.cloudAccountId ?? '') : '');
+  const account = accountOf(search.account, language, accounts[0]?.cloudAccountId);
   const chosen = account === 'all' ? accounts : accounts.filter((a) => a.cloudAccountId === account);
   const offered = questionsFor([...new Set(chosen.map((a) => a.provider))]);
   const [text, setText] = useState(search.q ?? (language === 'search' ? firstSearch : (questions[0]?.gremlin ?? '')));
