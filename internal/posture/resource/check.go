@@ -217,8 +217,8 @@ func (t *Type) checkMembers() error {
 		{"permissions", len(t.Permissions) > 0, t.ARM != "" || len(t.Google) > 0, "arm or google"},
 		{"google", len(t.Google) > 0, isGCP, "a type of Google Cloud"},
 		{"granted", t.Granted != "", isGCP, "a type of Google Cloud"},
-		{"eachLocation", t.EachLocation != "", isGCP, "a type of Google Cloud"},
-		{"policy", t.Policy, isGCP, "a type of Google Cloud"},
+		{"eachLocation", t.EachLocation != "", len(t.Google) > 0, "google"},
+		{"policy", t.Policy, len(t.Google) > 0, "google"},
 	} {
 		if m.set && !m.effective {
 			return t.withLine(m.name, fmt.Errorf("%s needs %s", m.name, m.needs))
