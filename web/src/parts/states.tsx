@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useState, type ReactNode } from 'react';
 import { ApiError } from '../api/error';
 import { Button } from './Button';
 import { CopyButton } from './Copy';
@@ -71,16 +71,19 @@ function explain(error: unknown, what: string): Explanation {
   };
 }
 
+/** Counts down to a retry, and again to the next one if that fails while this stays in place. */
 function Countdown({ seconds, onEnd }: { seconds: number; onEnd: () => void }) {
   const [left, setLeft] = useState(seconds);
+  const end = useEffectEvent(onEnd); // another function after each keystroke in an editor: it must not begin the second again
   useEffect(() => {
     if (left <= 0) {
-      onEnd();
+      end();
+      setLeft(seconds);
       return;
     }
     const timer = setTimeout(() => setLeft(left - 1), 1000);
     return () => clearTimeout(timer);
-  }, [left, onEnd]);
+  }, [left, seconds]);
   return <span className="small t3">next try in {Math.max(left, 0)} s</span>;
 }
 

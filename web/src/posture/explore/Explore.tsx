@@ -270,7 +270,7 @@ export default function Explore() {
               </div>
             </div>
           ) : query.isError ? (
-            <Failure padded error={query.error} what="the query" onRetry={run} />
+            <Failure padded error={query.error} what="the query" onRetry={() => void query.refetch()} />
           ) : null}
           {failed.map((f) => (
             <div key={f.account.cloudAccountId} className="region">
