@@ -1,7 +1,7 @@
 import { failureText } from '../../parts/failure';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { posture, type Buckets, type Entity, type EntityFilters } from '../../api/posture';
+import { posture, type Buckets, type Entity } from '../../api/posture';
 import { useState, type ReactNode } from 'react';
 import { download } from '../../api/download';
 import { listOf, useAddress, type Search } from '../../frame/address';
@@ -22,20 +22,9 @@ import { showToast } from '../../parts/toast';
 import { accountsQuery, buckets, schemaQuery, unreadQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { propertyText } from '../resource/property';
+import { filtersOf, isCondition } from './filters';
 import { maxSorted, SortHead, sortsOf } from './SortHead';
 import './inventory.css';
-
-const searching = /[=<>]|\bAND\b|\bOR\b|\bNOT\b/;
-
-/** The filters of an address. Plain words match the beginnings of words in names; text with an operator is in the search language. */
-function filtersOf(search: Search, type: string | undefined): EntityFilters {
-  const q = search.q ?? '';
-  return {
-    ...(type ? { entityTypes: [type] } : {}),
-    ...(search.account ? { cloudAccountIds: listOf(search.account) } : {}),
-    ...(q ? (searching.test(q) ? { query: q } : { nameSearch: q }) : {}),
-  };
-}
 
 function useTree(search: Search) {
   return useQuery({
@@ -269,7 +258,7 @@ export default function Inventory() {
           className="btn quiet end"
           to="/explore"
           search={
-            (searching.test(search.q ?? '')
+            (isCondition(search.q ?? '')
               ? { lang: 'search', q: `${type ? `entityType = ${type} AND ` : ''}${search.q}`, account: search.account }
               : { q: asQuery, account: search.account }) as never
           }
