@@ -94,7 +94,11 @@ func loadRoots(functions Functions, replacement *Type, roots []fs.FS) (*Catalog,
 func (c *Catalog) connect() (errs []error) {
 	slices.SortFunc(c.types, func(a, b *Type) int { return strings.Compare(string(a.Type), string(b.Type)) })
 	for _, t := range c.types {
-		if err := errors.Join(c.expandAzure(t), c.expandGoogle(t)); err != nil {
+		err := errors.Join(c.expandAzure(t), c.expandGoogle(t))
+		if err == nil {
+			err = t.checkInherited()
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.withLine("arm", err)))
 		}
 	}

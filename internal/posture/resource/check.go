@@ -36,6 +36,11 @@ func (t *Type) check(functions Functions) error {
 			return t.withLine(fmt.Sprintf("list[%d]", i), fmt.Errorf("list stage %d: %w", i+1, err))
 		}
 	}
+	if t.Get != nil {
+		if err := t.Get.checkGet(functions); err != nil {
+			return t.withLine("get", fmt.Errorf("get: %w", err))
+		}
+	}
 	if err := t.Answer.bind(functions); err != nil {
 		return t.withLine("derive", err)
 	}
@@ -103,25 +108,65 @@ func (a *Answer) hasEdge(label string) bool {
 		})
 }
 
+// check validates one stage of the list.
 func (s *Stage) check(position int, functions Functions) error {
-	sources := 0
-	for _, begin := range []bool{s.Call != "", s.From != "", s.One, s.Function != ""} {
-		if begin {
-			sources++
-		}
-	}
-	switch _, known := functions.List[s.Function]; {
+	sources := s.sources()
+	switch {
 	case sources == 0 && position > 0 && len(s.Items) > 0: // valid: the stage takes items from each item of the previous stage
 	case sources != 1:
 		return errors.New("a stage must have exactly one of call, from, one and function")
 	case (s.From != "" || s.One) && position > 0:
 		return errors.New("only the first stage may have from or one")
+	}
+	if s.Batch != nil && position == 0 {
+		return errors.New("the first stage has no previous items for a batch")
+	}
+	return s.checkParts(functions)
+}
+
+// checkGet validates the stage that reads one resource. It may inherit its call from the
+// list; see [Type.GetStage].
+func (s *Stage) checkGet(functions Functions) error {
+	switch {
+	case s.From != "" || s.Batch != nil:
+		return errors.New("it reads one resource, so it cannot have from or batch")
+	case s.sources() > 1:
+		return errors.New("it may have only one of call, one and function")
+	}
+	return s.checkParts(functions)
+}
+
+// sources counts the members that say where a stage has its items from.
+func (s *Stage) sources() (n int) {
+	for _, set := range []bool{s.Call != "", s.From != "", s.One, s.Function != ""} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+// checkParts validates the members that all stages can have.
+func (s *Stage) checkParts(functions Functions) error {
+	switch _, known := functions.List[s.Function]; {
 	case s.Function != "" && !known:
 		return fmt.Errorf("there is no list function %s", s.Function)
 	case !s.validCall():
 		return fmt.Errorf("call %q is not a valid template", s.Call)
-	case s.Batch != nil && (s.Batch.Size < 1 || s.Batch.Of.IsZero() || position == 0):
-		return errors.New("a batch needs size and of, a path to values in the items of the previous stage")
+	case s.Batch != nil && (s.Call == "" || s.Batch.Size < 1 || s.Batch.Of.IsZero()):
+		return errors.New("a batch needs a call, size and of, a path to values in the items of the previous stage")
+	}
+	return nil
+}
+
+// checkInherited checks that a get without a call of its own has one from the list. The list
+// must have been expanded.
+func (t *Type) checkInherited() error {
+	if t.Get == nil || t.Get.One {
+		return nil
+	}
+	if s := t.GetStage(); s.Call == "" && s.Function == "" {
+		return t.withLine("get", errors.New("get needs a call or function, because the last stage of the list has no call"))
 	}
 	return nil
 }
