@@ -7,7 +7,7 @@ import { Mark, type MarkName } from './marks';
 import { SearchInput } from './SearchInput';
 import { Segments } from './Segments';
 import { Answer, Empty } from './states';
-import { targetName } from './text';
+import { plural, targetName } from './text';
 import { Time } from './time';
 
 export type Outcome = 'success' | 'denied' | 'failure';
@@ -44,6 +44,11 @@ interface Props {
 export function AuditList({ query, records, children }: Props) {
   const { search, change } = useAddress();
   const shown = records.filter((r) => words(r).includes((search.operation ?? '').toLowerCase()));
+  const older = query.hasNextPage && (
+    <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+      Older
+    </Button>
+  );
   return (
     <>
       <div className="toolbar">
@@ -78,7 +83,9 @@ export function AuditList({ query, records, children }: Props) {
       <Answer query={query} what="the audit" padded>
         {() =>
           shown.length === 0 ? (
-            <Empty padded title="No record matches" />
+            <Empty padded title="No record matches" action={older}>
+              {older && `Only the newest ${plural(records.length, 'record')} were searched.`}
+            </Empty>
           ) : (
             <div className="table-scroll">
               <table className="table">
@@ -127,13 +134,7 @@ export function AuditList({ query, records, children }: Props) {
                   ))}
                 </tbody>
               </table>
-              {query.hasNextPage && (
-                <div className="region">
-                  <Button onClick={() => void query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-                    Older
-                  </Button>
-                </div>
-              )}
+              {older && <div className="region">{older}</div>}
             </div>
           )
         }
