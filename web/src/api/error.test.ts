@@ -7,6 +7,16 @@ test('a message that stands beside a field is not repeated elsewhere', () => {
   expect(error.apartFrom('role', 'name')).toBeUndefined();
 });
 
+test('a message about a field that is not shown is not hidden by one about a field that is', () => {
+  const message = 'name must not be empty; channelIds must have at most 20 items';
+  const fields = [
+    { path: 'name', message: 'must not be empty' },
+    { path: 'channelIds', message: 'must have at most 20 items' },
+  ];
+  expect(new ApiError(400, message, fields).apartFrom('name')).toBe(message);
+  expect(new ApiError(400, message, fields).apartFrom('name', 'channelIds')).toBeUndefined();
+});
+
 test('a message about no field that is shown, or about none, is a message as a whole', () => {
   const message = 'your token is limited';
   expect(new ApiError(403, message).apartFrom('name')).toBe(message);

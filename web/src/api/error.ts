@@ -8,6 +8,8 @@ export interface FieldError {
   hint?: string;
 }
 
+const isAbout = (error: FieldError, path: string) => error.path === path || error.path.endsWith('.' + path);
+
 /** An answer that is not a success, from either server. Status 0 means the server was not reached. */
 export class ApiError extends Error {
   constructor(
@@ -22,12 +24,13 @@ export class ApiError extends Error {
 
   /** The message about one member of the request. */
   field(path: string): string | undefined {
-    return this.fields.find((f) => f.path === path || f.path.endsWith('.' + path))?.message;
+    return this.fields.find((f) => isAbout(f, path))?.message;
   }
 
-  /** The message as a whole; undefined if one of these members has a message, which the form shows beside its field. */
+  /** The message as a whole; undefined if all of it is about these members, whose messages the form shows beside their fields. */
   apartFrom(...paths: string[]): string | undefined {
-    return paths.some((path) => this.field(path)) ? undefined : this.message;
+    const shown = this.fields.length > 0 && this.fields.every((f) => paths.some((path) => isAbout(f, path)));
+    return shown ? undefined : this.message;
   }
 }
 

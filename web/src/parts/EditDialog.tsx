@@ -46,7 +46,8 @@ export function EditDialog<T extends { eTag: string }>(props: Props<T>) {
       onClose();
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      const now = cause.status === 412 && record ? await read(record) : undefined;
+      // If the record cannot be read, the message says that it has changed. The next try to save reads it again.
+      const now = cause.status === 412 && record ? await read(record).catch(() => undefined) : undefined;
       if (now) setTheirs(now);
       else setError(cause);
     } finally {
@@ -71,14 +72,15 @@ export function EditDialog<T extends { eTag: string }>(props: Props<T>) {
       />
     );
   const problem = (path: string) => error?.field(path) && sentence(error.field(path) ?? '');
+  const other = error?.apartFrom(...fields);
   return (
     <Dialog title={title} className="broad" onClose={onClose}>
       <form className="form" ref={form} onSubmit={submit}>
         {children(problem)}
-        {error && !fields.some(problem) && (
+        {other && (
           <div className="note error" role="alert">
             <Mark name="error" />
-            <span>{sentence(error.message)}</span>
+            <span>{sentence(other)}</span>
           </div>
         )}
         <div className="dialog-foot">

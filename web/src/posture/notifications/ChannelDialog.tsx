@@ -107,6 +107,7 @@ export function ChannelDialog({ channel, onClose }: { channel?: NotificationChan
               label="Type"
               value={type}
               disabled={!!channel}
+              error={problem('type')}
               options={channelTypes.map((t) => ({ value: t, label: receivers[t].label }))}
               hint={channel ? 'The type of a channel cannot be changed.' : undefined}
               onChange={(e) => {
