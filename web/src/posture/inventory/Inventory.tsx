@@ -22,7 +22,7 @@ import { showToast } from '../../parts/toast';
 import { accountsQuery, buckets, schemaQuery, unreadQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { propertyText } from '../resource/property';
-import { filtersOf, isCondition } from './filters';
+import { exploreOf, filtersOf } from './filters';
 import { maxSorted, SortHead, sortsOf } from './SortHead';
 import './inventory.css';
 
@@ -207,7 +207,6 @@ export default function Inventory() {
       {label}
     </SortHead>
   );
-  const asQuery = `g.V()${type ? `.hasLabel('${type}')` : ''}.limit(100)`;
   return (
     <Page
       title="Inventory"
@@ -254,15 +253,7 @@ export default function Inventory() {
             Columns
           </Button>
         )}
-        <Link
-          className="btn quiet end"
-          to="/explore"
-          search={
-            (isCondition(search.q ?? '')
-              ? { lang: 'search', q: `${type ? `entityType = ${type} AND ` : ''}${search.q}`, account: search.account }
-              : { q: asQuery, account: search.account }) as never
-          }
-        >
+        <Link className="btn quiet end" to="/explore" search={exploreOf(search, type) as never}>
           Show as query
         </Link>
       </div>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { searches } from '../explore/questions';
-import { filtersOf } from './filters';
+import { exploreOf, filtersOf } from './filters';
 
 describe('the filters of the inventory', () => {
   const conditions = [...searches.map((s) => s.query), 'EXISTS (tag.a)', 'tag.a = b and tag.c = d', 'NOT tag.a'];
@@ -10,4 +10,24 @@ describe('the filters of the inventory', () => {
   );
   it('are of the type and the accounts too', () =>
     expect(filtersOf({ account: 'a,b' }, 'AWS.S3.Bucket')).toEqual({ entityTypes: ['AWS.S3.Bucket'], cloudAccountIds: ['a', 'b'] }));
+});
+
+describe('the inventory as a query of Explore', () => {
+  it('has a condition of a type in parentheses, because AND comes before OR', () => {
+    expect(exploreOf({ q: 'tag.a = b OR tag.c = d', account: 'x' }, 'AWS.S3.Bucket')).toEqual({
+      lang: 'search',
+      q: 'entityType = AWS.S3.Bucket AND (tag.a = b OR tag.c = d)',
+      account: 'x',
+    });
+    expect(exploreOf({ q: 'tag.a = b' }, undefined).q).toBe('tag.a = b');
+  });
+  it('is Gremlin for a type, and for parts of names', () => {
+    expect(exploreOf({}, undefined)).toEqual({ q: 'g.V().limit(100)' });
+    expect(exploreOf({ account: 'x' }, 'AWS.S3.Bucket')).toEqual({ q: "g.V().hasLabel('AWS.S3.Bucket').limit(100)", account: 'x' });
+    expect(exploreOf({ q: 'Serv-9' }, 'AWS.S3.Bucket').q).toBe(
+      "g.V().hasLabel('AWS.S3.Bucket')" +
+        ".has('entityName', regex('(^|[^\\\\p{L}\\\\p{Nd}])(?i:serv)|S(?i:erv)'))" +
+        ".has('entityName', regex('(^|[^\\\\p{L}\\\\p{Nd}])(?i:9)([^\\\\p{L}\\\\p{Nd}]|$)')).limit(100)",
+    );
+  });
 });
