@@ -124,6 +124,10 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		if strict {
 			u.keys[s.Key] = true
 		}
+	case *Count:
+		if s.Of != nil {
+			u.step(s.Of, strict)
+		}
 	case *Properties:
 		u.read(s.Keys, s.Some)
 	case *PropertyMap:
