@@ -22,7 +22,7 @@ import { showToast } from '../../parts/toast';
 import { accountsQuery, buckets, schemaQuery, unreadQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { propertyText } from '../resource/property';
-import { exploreOf, filtersOf } from './filters';
+import { exploreOf, filtersOf, withType } from './filters';
 import { maxSorted, SortHead, sortsOf } from './SortHead';
 import './inventory.css';
 
@@ -84,7 +84,7 @@ function Tree({ search, chosen }: { search: Search; chosen: string | undefined }
                           <li key={t.value}>
                             <Link
                               to="/inventory"
-                              search={{ ...search, type: t.value } as never}
+                              search={withType(search, t.value) as never}
                               aria-current={t.value === chosen ? 'true' : undefined}
                             >
                               {unread.has(t.value) && <Mark name="unknown" label />}
@@ -243,7 +243,7 @@ export default function Inventory() {
           <span className="chip">
             <span className="k">Type</span>
             <span className="v">{shortType(type)}</span>
-            <button type="button" aria-label="Remove Type" onClick={() => change({ type: undefined })}>
+            <button type="button" aria-label="Remove Type" onClick={() => change(withType(search, undefined))}>
               <Icon name="x" small />
             </button>
           </span>
@@ -265,7 +265,9 @@ export default function Inventory() {
               <Empty
                 padded
                 title="No resource matches"
-                action={<Button onClick={() => change({ q: undefined, type: undefined, account: undefined })}>Clear all</Button>}
+                action={
+                  <Button onClick={() => change({ ...withType(search, undefined), q: undefined, account: undefined })}>Clear all</Button>
+                }
               >
                 Each word must begin a word of the name. With an operator the text is a search: property.encrypted = false.
               </Empty>

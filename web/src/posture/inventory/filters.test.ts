@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { searches } from '../explore/questions';
-import { exploreOf, filtersOf } from './filters';
+import { exploreOf, filtersOf, withType } from './filters';
 
 describe('the filters of the inventory', () => {
   const conditions = [...searches.map((s) => s.query), 'EXISTS (tag.a)', 'tag.a = b and tag.c = d', 'NOT tag.a'];
@@ -30,4 +30,15 @@ describe('the inventory as a query of Explore', () => {
         ".has('entityName', regex('(^|[^\\\\p{L}\\\\p{Nd}])(?i:9)([^\\\\p{L}\\\\p{Nd}]|$)')).limit(100)",
     );
   });
+});
+
+describe('another type', () => {
+  const search = { q: 'prod', type: 'AWS.EC2.Volume', columns: 'encrypted,size', sort: '-property.size' };
+  it('has its own columns, and is not sorted by a property of the last one', () =>
+    expect(withType(search, 'AWS.S3.Bucket')).toEqual({ q: 'prod', type: 'AWS.S3.Bucket', columns: undefined, sort: undefined }));
+  it('keeps the sort by a column that every type has', () => {
+    expect(withType({ ...search, sort: '-name' }, undefined)).toEqual({ q: 'prod', type: undefined, columns: undefined, sort: '-name' });
+    expect(withType({ sort: 'type' }, 'AWS.S3.Bucket').sort).toBeUndefined();
+  });
+  it('changes nothing if it is the same', () => expect(withType(search, search.type)).toEqual(search));
 });

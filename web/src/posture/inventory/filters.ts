@@ -1,6 +1,7 @@
 import type { EntityFilters } from '../../api/posture';
 import { listOf, type Search } from '../../frame/address';
 import { quoted } from '../graph/model';
+import { fieldOf } from './sort';
 
 /**
  * Whether a text is in the search language. Every condition of it has an operator or exists(…). Words alone count only in capitals,
@@ -38,4 +39,12 @@ export function exploreOf(search: Search, type: string | undefined): Search {
   const words = q.toLowerCase().match(/[\p{L}\p{Nd}]+/gu) ?? [];
   const names = words.map((w) => `.has('entityName', regex(${quoted(namePattern(w))}))`);
   return { q: `g.V()${type ? `.hasLabel(${quoted(type)})` : ''}${names.join('')}.limit(100)`, account };
+}
+
+/** The address of the inventory with another type. Columns of properties, and a sort by a column that it has not, belong to one type. */
+export function withType(search: Search, type: string | undefined): Search {
+  if (type === search.type) return search;
+  const [column = ''] = fieldOf(search.sort);
+  const gone = column.startsWith('property.') || (column === 'type' && type !== undefined);
+  return { ...search, type, columns: undefined, sort: gone ? undefined : search.sort };
 }
