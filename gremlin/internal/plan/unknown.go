@@ -14,7 +14,7 @@ func Unsure(r *Root) (keys []string, all bool) {
 	u := unknownFinder{keys: map[string]bool{}}
 	strict := false
 	Walk(&r.Traversal, func(s Step) { strict = strict || writesSideEffect(s) })
-	u.chain(&r.Traversal, strict, true)
+	u.chain(&r.Traversal, strict, false)
 	return slices.Sorted(maps.Keys(u.keys)), u.all
 }
 
@@ -65,12 +65,12 @@ type unknownFinder struct {
 	all  bool
 }
 
-// chain records the keys of a chain, and those of its conditions if it is strict. A
-// compared count at its end does not make it strict, because exec tests the range of
-// possible counts; top means that this does not apply, as t is the query itself.
-func (u *unknownFinder) chain(t *Traversal, strict, top bool) {
+// chain records the keys of a chain, and those of its conditions if it is strict. If the
+// chain is a test, a compared count at its end does not make it strict, because exec tests
+// the range of possible counts.
+func (u *unknownFinder) chain(t *Traversal, strict, isTest bool) {
 	steps := t.Steps
-	if n := len(steps); !top && endsWithCount(t) {
+	if n := len(steps); isTest && endsWithCount(t) {
 		steps = steps[:n-2]
 		if n > 2 {
 			if _, ok := steps[n-3].(*Range); ok {
@@ -137,7 +137,7 @@ func (u *unknownFinder) step(s Step, strict bool) {
 	case *Filter, *Not, *And, *Or:
 		for _, c := range appendTraversals(nil, s) {
 			if strict || OwnValues(c) == nil {
-				u.chain(c, strict, false)
+				u.chain(c, strict, true)
 			}
 		}
 	case *Union, *Local, *FlatMap, *Match:
@@ -146,7 +146,7 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		}
 	case *Repeat:
 		for _, c := range appendTraversals(nil, s) {
-			u.chain(c, strict || s.Until != nil || s.Emit != nil, false)
+			u.chain(c, strict || s.Until != nil || s.Emit != nil, c != s.Body)
 		}
 	default:
 		for _, c := range appendTraversals(nil, s) {
