@@ -12,7 +12,7 @@ import (
 // Certain and Possible determines what the query would find.
 func Unsure(r *Root) (keys []string, all bool) {
 	u := unknownFinder{keys: map[string]bool{}}
-	strict := false
+	strict := r.Take >= 0 || r.Sack != nil && r.Sack.Merge != ""
 	Walk(&r.Traversal, func(s Step) { strict = strict || writesSideEffect(s) })
 	u.chain(&r.Traversal, strict, false)
 	return slices.Sorted(maps.Keys(u.keys)), u.all
@@ -87,12 +87,18 @@ func (u *unknownFinder) chain(t *Traversal, strict, isTest bool) {
 // dependsOnOthers reports whether the result of a step for one traverser depends on other traversers.
 func dependsOnOthers(s Step) bool {
 	switch s := s.(type) {
-	case *Range, *Tail, *Sample, *Coin, *Count, *Reduce, *Fold:
+	case *Range, *Tail, *Sample, *Coin:
 		return true
-	case *Dedup:
-		return s.By != nil || len(s.Over) > 0
+	case *Barrier:
+		return s.NormSack
+	case *Dedup: // keeps the path of the first of equal objects
+		return s.By != nil || len(s.Over) > 0 || !s.free
+	case *Union, *Choose, *Repeat: // a step within them gets the traversers of the whole input
+		return slices.ContainsFunc(appendTraversals(nil, s), func(t *Traversal) bool {
+			return slices.ContainsFunc(t.Steps, dependsOnOthers)
+		})
 	}
-	return false
+	return isReducing(s)
 }
 
 // endsWithCount reports whether a chain ends with a compared count.
@@ -130,8 +136,10 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		}
 	case *Properties:
 		u.read(s.Keys, s.Some)
+		u.hidden(s.Filter)
 	case *PropertyMap:
 		u.read(s.Keys, s.Some)
+		u.hidden(s.Filter)
 	case *Format:
 		u.read(FormatVariables(s.Template), true)
 	case *Filter, *Not, *And, *Or:
@@ -152,6 +160,13 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		for _, c := range appendTraversals(nil, s) {
 			u.chain(c, true, false)
 		}
+	}
+}
+
+// hidden records the keys of the filter that decides which properties are visible.
+func (u *unknownFinder) hidden(filter *Traversal) {
+	if filter != nil {
+		u.chain(filter, true, false)
 	}
 }
 
