@@ -39,14 +39,14 @@ func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
 	for _, p := range m.Patterns {
 		q := &pattern{Pattern: p, startInPath: m.Whole}
 		var err error
+		r.negated = r.negated != p.Not
 		if p.Nested != nil {
 			q.nested, err = r.patternGroup(p.Nested)
 		} else {
-			r.negated = r.negated != p.Not
 			q.c, err = r.newChild(p.Traversal)
-			r.negated = r.negated != p.Not
 			q.flat = hasBarrier(p.Traversal)
 		}
+		r.negated = r.negated != p.Not
 		if err != nil {
 			return nil, err
 		}
