@@ -43,7 +43,7 @@ export function Frame({ server, useMenu, letters, find, hint, shortcuts }: Props
     { keys: 't', does: 'Theme', run: theme },
     { keys: 'c', does: 'Copy the link to this screen', run: () => void copyText(location.href, 'Link copied') },
     { keys: 'f', does: 'Focus the filter', run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
-    { keys: 'Shift+f', does: 'Clear the filters', run: () => change(withoutFilters(search)) },
+    { keys: 'Shift+f', does: 'Clear the filters', run: () => change(withoutFilters(search, pathname)) },
     ...items.flatMap((item): Key[] =>
       letters[item.to] ? [{ keys: `g ${letters[item.to]}`, does: `Go to ${item.label}`, run: () => go(item.to) }] : [],
     ),

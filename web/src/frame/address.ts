@@ -64,10 +64,13 @@ const kept = [
   'user',
 ];
 
-/** A change of an address that removes its filters. The text of a query in a language is not a filter. */
-export const withoutFilters = (search: Search): Search =>
+/** Screens on which q is the text of a query in a language, and not a filter. */
+const queryScreens = ['/explore', '/rules/new'];
+
+/** A change of an address that removes its filters. */
+export const withoutFilters = (search: Search, pathname: string): Search =>
   Object.fromEntries(
     Object.keys(search)
-      .filter((name) => !kept.includes(name) && !(name === 'q' && search.lang))
+      .filter((name) => !kept.includes(name) && !(name === 'q' && queryScreens.includes(pathname)))
       .map((name) => [name, undefined]),
   );
