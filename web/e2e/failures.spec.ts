@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test';
-import { desktopAt, expect, postureAt, ready, test } from './fixtures';
+import { desktopAt, expect, openResource, postureAt, ready, test } from './fixtures';
 import { desktopScreens, postureScreens } from './screens';
 
 test.use({ expectsFailedAnswers: true });
@@ -74,6 +74,14 @@ test('a part of the page that fails does not affect the other parts', async ({ p
   await expect(page.getByRole('alert')).toContainText('The trend could not be read');
   await expect(page.getByRole('heading', { name: 'Riskiest resources' })).toBeVisible();
   await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
+});
+
+test('a resource whose findings cannot be read does not seem to have none', async ({ posture: page }) => {
+  await openResource(page);
+  await page.route('**/v2/findings/query', failures[500]!);
+  await page.reload();
+  await expect(page.locator('.resource-head')).toContainText('Findings unknown');
+  await expect(page.getByText('The list of findings could not be read')).toBeVisible();
 });
 
 test('when the session ends, a dialog asks to log in, and the page then continues in the same place', async ({ posture: page }) => {

@@ -1,22 +1,22 @@
 import { failureText } from '../../parts/failure';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { posture, type Entity, type Finding } from '../../api/posture';
+import { posture, type Entity, type FindingPage } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { CopyButton } from '../../parts/Copy';
 import { Icon } from '../../parts/Icon';
-import { Mark, ProviderMark, severity } from '../../parts/marks';
+import { Mark, ProviderMark } from '../../parts/marks';
 import { Failure, Skeleton } from '../../parts/states';
-import { nameInId, plural, shortType, typeInId, typeName } from '../../parts/text';
+import { nameInId, shortType, typeInId, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { entityQuery, findingsQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { quoted } from '../graph/model';
 import { ChangesColumn } from './ChangesColumn';
-import { FindingsColumn, OtherVerdicts, PropertiesColumn } from './columns';
+import { FindingsColumn, FindingsPill, OtherVerdicts, PropertiesColumn } from './columns';
 import { GraphBand } from './GraphBand';
 import '../findings/findings.css';
 import '../graph/graph.css';
@@ -24,10 +24,8 @@ import './resource.css';
 
 const vendors: Record<string, string> = { aws: 'AWS', azure: 'Azure', gcp: 'Google Cloud' };
 
-function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
+function Head({ entity, found }: { entity: Entity; found: UseQueryResult<FindingPage> }) {
   const accountName = useAccountNames();
-  const open = findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
-  const worst = open[0];
   return (
     <div className="resource-head">
       <div className="row wrap">
@@ -36,17 +34,7 @@ function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
         </span>
         <h2 className="drawer-title">{entity.entityName}</h2>
         <span className="t3">{shortType(entity.entityType)}</span>
-        {worst ? (
-          <span className="pill error">
-            <Mark name={severity(worst.level, worst.riskScore)} />
-            {plural(open.length, 'finding')}, risk {worst.riskScore}
-          </span>
-        ) : (
-          <span className="pill ok">
-            <Mark name="ok" />
-            No open finding
-          </span>
-        )}
+        <FindingsPill query={found} />
       </div>
       <dl className="meta">
         <div>
@@ -91,7 +79,7 @@ function Head({ entity, findings }: { entity: Entity; findings: Finding[] }) {
 }
 
 /** A resource that is not there any more: what is left of it. */
-function Gone({ id, findings }: { id: string; findings: Finding[] }) {
+function Gone({ id, found }: { id: string; found: UseQueryResult<FindingPage> }) {
   return (
     <>
       <div className="region">
@@ -103,8 +91,8 @@ function Gone({ id, findings }: { id: string; findings: Finding[] }) {
         </div>
       </div>
       <div className="cols resource-columns">
-        <FindingsColumn findings={findings} />
-        <ChangesColumn id={id} findings={findings} />
+        <FindingsColumn query={found} />
+        <ChangesColumn id={id} findings={found.data?.results ?? []} />
       </div>
     </>
   );
@@ -116,17 +104,18 @@ export default function Resource() {
   const client = useQueryClient();
   const refused = useRefusal('analyst', 'accounts');
   const query = useQuery(entityQuery(id));
-  const findings =
-    useQuery(
-      findingsQuery({
-        filters: { objectIds: [id] },
-        sorts: [
-          { fieldName: 'status', order: 'asc' },
-          { fieldName: 'riskScore', order: 'desc' },
-        ],
-        paginationInfo: { pageSize: 100 },
-      }),
-    ).data?.results ?? [];
+  const found = useQuery({
+    ...findingsQuery({
+      filters: { objectIds: [id] },
+      sorts: [
+        { fieldName: 'status', order: 'asc' },
+        { fieldName: 'riskScore', order: 'desc' },
+      ],
+      paginationInfo: { pageSize: 100 },
+    }),
+    placeholderData: undefined, // it would be the findings of the resource that was shown before
+  });
+  const findings = found.data?.results ?? [];
   const entity = query.data;
   const readAgain = async () => {
     if (!entity) return;
@@ -178,13 +167,13 @@ export default function Resource() {
         </div>
       )}
       {query.isError && <Failure padded error={query.error} what="the resource" onRetry={() => void query.refetch()} />}
-      {entity === null && <Gone id={id} findings={findings} />}
+      {entity === null && <Gone id={id} found={found} />}
       {entity && (
         <>
-          <Head entity={entity} findings={findings} />
+          <Head entity={entity} found={found} />
           <GraphBand key={id} entity={entity} findings={findings} />
           <div className="cols resource-columns">
-            <FindingsColumn findings={findings}>
+            <FindingsColumn query={found}>
               <OtherVerdicts id={id} provider={entity.provider} />
             </FindingsColumn>
             <PropertiesColumn entity={entity} findings={findings} />

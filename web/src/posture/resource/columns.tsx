@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { posture, type Entity, type Finding } from '../../api/posture';
+import { posture, type Entity, type Finding, type FindingPage } from '../../api/posture';
 import { Mark, severity } from '../../parts/marks';
 import { SearchInput } from '../../parts/SearchInput';
 import { Answer } from '../../parts/states';
@@ -11,40 +11,73 @@ import { schemaQuery, useRules } from '../data';
 import { gremlinOf } from '../graph/load';
 import { propertyText } from './property';
 
-export function FindingsColumn({ findings, children }: { findings: Finding[]; children?: ReactNode }) {
+const openOf = (findings: Finding[]) => findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
+
+/** How many findings are open and how bad the worst is; nothing until it is known. */
+export function FindingsPill({ query }: { query: UseQueryResult<FindingPage> }) {
+  if (!query.data)
+    return (
+      (query.error ?? query.failureReason) && (
+        <span className="pill unknown">
+          <Mark name="unknown" />
+          Findings unknown
+        </span>
+      )
+    );
+  const open = openOf(query.data.results);
+  const worst = open[0];
+  return worst ? (
+    <span className="pill error">
+      <Mark name={severity(worst.level, worst.riskScore)} />
+      {plural(open.length, 'finding')}, risk {worst.riskScore}
+    </span>
+  ) : (
+    <span className="pill ok">
+      <Mark name="ok" />
+      No open finding
+    </span>
+  );
+}
+
+export function FindingsColumn({ query, children }: { query: UseQueryResult<FindingPage>; children?: ReactNode }) {
   const rules = useRules();
-  const open = findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
   return (
     <section className="region">
       <header>
         <h2>Findings</h2>
-        <span className="end">{open.length} open</span>
+        {query.data && <span className="end">{openOf(query.data.results).length} open</span>}
       </header>
-      {findings.length === 0 && <p className="t3">No rule has found a violation here.</p>}
-      <ul className="list">
-        {findings.map((f) => (
-          <li key={f.id}>
-            <Link
-              className="row"
-              to="/findings"
-              search={
-                {
-                  ...(f.status === 'Resolved' ? { status: 'resolved' } : f.isSuppressed ? { status: 'suppressed' } : {}),
-                  q: undefined,
-                  f: f.id,
-                } as never
-              }
-            >
-              <Mark name={f.status === 'Resolved' ? 'pass' : severity(f.level, f.riskScore)} label />
-              <b className="risk">{f.riskScore}</b>
-              <span className="cut grow">{rules.get(f.ruleId)?.name ?? f.ruleId}</span>
-              <span className="small t3">
-                <Time at={f.creationTime} as="age" />
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ul>
+      <Answer query={query} what="the list of findings" rows={3}>
+        {({ results }) => (
+          <>
+            {results.length === 0 && <p className="t3">No rule has found a violation here.</p>}
+            <ul className="list">
+              {results.map((f) => (
+                <li key={f.id}>
+                  <Link
+                    className="row"
+                    to="/findings"
+                    search={
+                      {
+                        ...(f.status === 'Resolved' ? { status: 'resolved' } : f.isSuppressed ? { status: 'suppressed' } : {}),
+                        q: undefined,
+                        f: f.id,
+                      } as never
+                    }
+                  >
+                    <Mark name={f.status === 'Resolved' ? 'pass' : severity(f.level, f.riskScore)} label />
+                    <b className="risk">{f.riskScore}</b>
+                    <span className="cut grow">{rules.get(f.ruleId)?.name ?? f.ruleId}</span>
+                    <span className="small t3">
+                      <Time at={f.creationTime} as="age" />
+                    </span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Answer>
       {children}
     </section>
   );
