@@ -164,6 +164,17 @@ test('the drawer opens beside the list with risk, picture and advice, and Esc cl
   await expect(drawer).toHaveCount(0);
 });
 
+test('Esc closes a dialog over the drawer, and the drawer stays', async ({ posture: page }) => {
+  await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
+  await page.locator('.finding-link').first().click();
+  await page.locator('.drawer').getByRole('button', { name: 'Suppress', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Suppress 1 finding', exact: true });
+  await expect(dialog).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(page.locator('.drawer')).toBeVisible();
+});
+
 test('a finding that is not in the list opens alone', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
