@@ -8,8 +8,8 @@ test('an address names one of the choices, and no inherited member', () => {
 });
 
 test('clearing the filters keeps what is shown, and the text of a query', () => {
-  expect(withoutFilters({ q: 'ssh', level: 'High', sort: 'name' }, '/findings')).toEqual({ q: undefined, level: undefined });
-  expect(withoutFilters({ q: 'g.V()', account: 'a' }, '/explore')).toEqual({ account: undefined });
-  expect(withoutFilters({ q: 'tag.a = b', lang: 'search' }, '/explore')).toEqual({});
-  expect(withoutFilters({ q: 'g.V()' }, '/rules/new')).toEqual({});
+  expect(withoutFilters({ q: 'ssh', level: 'High', sort: 'name' }, '/findings')).toStrictEqual({ q: undefined, level: undefined });
+  expect(withoutFilters({ q: 'g.V()', account: 'a' }, '/explore')).toStrictEqual({ account: undefined });
+  expect(withoutFilters({ q: 'tag.a = b', lang: 'search' }, '/explore')).toStrictEqual({});
+  expect(withoutFilters({ q: 'g.V()' }, '/rules/new')).toStrictEqual({});
 });
