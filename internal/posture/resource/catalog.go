@@ -96,7 +96,7 @@ func (c *Catalog) connect() (errs []error) {
 	for _, t := range c.types {
 		err := errors.Join(c.expandAzure(t), c.expandGoogle(t))
 		if err == nil {
-			err = t.checkInherited()
+			err = errors.Join(t.checkInherited(), t.checkUnique())
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", t.where, t.withLine("arm", err)))

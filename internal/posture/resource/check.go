@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,24 +45,8 @@ func (t *Type) check(functions Functions) error {
 	if err := t.Answer.bind(functions); err != nil {
 		return t.withLine("derive", err)
 	}
-	seen := map[string]string{}
-	checkUnique := func(a *Answer, where string) error {
-		for _, name := range a.Names() {
-			if a.hasEdge(name) {
-				continue // several responses may add edges of one label
-			}
-			if before, exists := seen[name]; exists {
-				return fmt.Errorf("%s is declared twice: in %s and in %s", name, before, where)
-			}
-			seen[name] = where
-		}
-		return nil
-	}
-	if err := checkUnique(&t.Answer, "the list"); err != nil {
-		return t.withLine("properties", err)
-	}
 	for i := range t.Calls {
-		if err := t.checkCall(i, functions, checkUnique); err != nil {
+		if err := t.checkCall(i, functions); err != nil {
 			return t.withLine(fmt.Sprintf("calls[%d]", i), err)
 		}
 	}
@@ -69,7 +54,7 @@ func (t *Type) check(functions Functions) error {
 }
 
 // checkCall validates one of the calls that complete an item.
-func (t *Type) checkCall(i int, functions Functions, checkUnique func(a *Answer, where string) error) error {
+func (t *Type) checkCall(i int, functions Functions) error {
 	c := &t.Calls[i]
 	if (c.Call == "") == (c.Function == "") {
 		return fmt.Errorf("calls[%d] must have either a call or a function", i)
@@ -82,9 +67,6 @@ func (t *Type) checkCall(i int, functions Functions, checkUnique func(a *Answer,
 	}
 	if err := c.bind(functions); err != nil {
 		return fmt.Errorf("%s: %w", c.Key(), err)
-	}
-	if err := checkUnique(&c.Answer, c.Key()); err != nil {
-		return err
 	}
 	for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
 		if m != MeansUnknown && m != MeansAbsent && m != MeansVanished {
@@ -100,12 +82,52 @@ func (t *Type) checkCall(i int, functions Functions, checkUnique func(a *Answer,
 	return nil
 }
 
-// hasEdge reports whether a response adds edges of a label.
-func (a *Answer) hasEdge(label string) bool {
-	return slices.ContainsFunc(a.Edges, func(e Edge) bool { return e.Label == label }) ||
-		slices.ContainsFunc(a.Derive, func(d Derived) bool {
-			return slices.ContainsFunc(d.function.Edges, func(e Edge) bool { return e.Label == label })
-		})
+// checkUnique checks that one answer alone declares each property, and the tags. Several
+// answers may add edges of one label. The type must have been expanded, because that adds
+// properties.
+func (t *Type) checkUnique() error {
+	seen := map[string]string{}
+	check := func(member, name, where string) error {
+		before, exists := seen[name]
+		if !exists {
+			seen[name] = where
+			return nil
+		}
+		if t.lines[member] == 0 { // the member follows from another one
+			member = "property " + name
+		}
+		if before == where {
+			return t.withLine(member, fmt.Errorf("%s is declared twice in %s", name, where))
+		}
+		return t.withLine(member, fmt.Errorf("%s is declared twice: in %s and in %s", name, before, where))
+	}
+	checkAnswer := func(a *Answer, member, where string) error {
+		for _, p := range a.Properties {
+			if err := check(cmp.Or(member, "property "+p.Name), p.Name, where); err != nil {
+				return err
+			}
+		}
+		for _, d := range a.Derive {
+			for _, p := range d.function.Properties {
+				if err := check(cmp.Or(member, "derive"), p.Name, d.Name); err != nil {
+					return err
+				}
+			}
+		}
+		if len(a.Tags) == 0 {
+			return nil
+		}
+		return check(cmp.Or(member, "tags"), posture.TagsUnread, where)
+	}
+	if err := checkAnswer(&t.Answer, "", "the list"); err != nil {
+		return err
+	}
+	for i := range t.Calls {
+		if err := checkAnswer(&t.Calls[i].Answer, fmt.Sprintf("calls[%d]", i), t.Calls[i].Key()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check validates one stage of the list.

@@ -11,6 +11,11 @@ import (
 
 // checkFunctions are the functions that the declarations of these tests name.
 var checkFunctions = Functions{
+	Derive: map[string]Function{
+		"test.flags": {Properties: []Property{{Name: "derived", Kind: Flag}}},
+		"test.edges": {Edges: []Edge{{Label: "E"}}},
+		"gcp.policy": {Properties: []Property{{Name: "derived", Kind: Flag}}},
+	},
 	List: map[string]ListFunction{
 		"test.list":   {Apply: noItems},
 		"test.readsB": {Reads: []posture.EntityType{"AWS.Test.B"}, Apply: noItems},
@@ -96,6 +101,32 @@ func TestInvalidStages(t *testing.T) {
 		"list: [{call: a.List}, {call: a.More, batch: {of: Name, size: 9}}]\nget: {input: {Name: $name}}": "",
 	} {
 		_, err := loadWith(checkFunctions, "type: AWS.Test.A\ndoc: It.\nscope: region\nname: Name\n"+text+"\n")
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestDuplicateNames declares one name twice.
+func TestDuplicateNames(t *testing.T) {
+	t.Parallel()
+	const aws, azure, gcp = "type: AWS.Test.A\nscope: region\nname: Name\nlist: [{call: a.List}]\n", "type: Azure.Test.A\narm: Test/a@1\n", "type: GCP.Test.A\ngoogle: a/v1/projects/{project}/b/{name}\n"
+	for text, want := range map[string]string{
+		aws + "properties:\n  p: {at: a, doc: It.}\n  p: {at: b, doc: It.}\n":                                                      "line 7: p is declared twice, first in line 6",
+		aws + "edges:\n  E: {to: AWS.Test.A, ref: a, doc: It.}\n  E: {to: AWS.Test.A, ref: a, doc: It.}\n":                         "line 7: E is declared twice, first in line 6",
+		aws + "calls:\n  - {call: a.B, properties: {p: {at: a, doc: It.}, p: {at: a, doc: It.}}}\n":                                "line 6: p is declared twice, first in line 6",
+		aws + "calls:\n  - {call: a.B, when: {p: x, p: y}}\n":                                                                      "line 6: p is declared twice, first in line 6",
+		aws + "events: {s3: [A], s3: [B]}\n":                                                                                       "line 5: s3 is declared twice",
+		aws + "get: {input: {Name: $name, Name: x}}\n":                                                                             "line 5: Name is declared twice",
+		aws + "properties: {derived: {at: a, doc: It.}}\nderive: [test.flags]\n":                                                   "line 6: derived is declared twice: in the list and in test.flags",
+		aws + "calls:\n  - {call: a.B, properties: {derived: {at: a, doc: It.}}, derive: [test.flags]}\n":                          "line 6: derived is declared twice: in a.B and in test.flags",
+		aws + "properties: {p: {at: a, doc: It.}}\ncalls:\n  - {call: a.B, properties: {p: {at: a, doc: It.}}}\n":                  "line 7: p is declared twice: in the list and in a.B",
+		aws + "tags: a\ncalls:\n  - {call: a.B, tags: a}\n":                                                                        "line 7: TAGS is declared twice: in the list and in a.B",
+		azure + "identity: true\nproperties: {identityType: {at: a, doc: It.}}\n":                                                  "line 4: identityType is declared twice in the list",
+		gcp + "policy: true\nproperties: {derived: {at: a, doc: It.}}\n":                                                           "line 4: derived is declared twice: in the list and in gcp.policy",
+		aws + "edges: {E: {to: AWS.Test.A, ref: a, doc: It.}}\nderive: [test.flags]\ncalls: [{call: a.B, derive: [test.edges]}]\n": "",
+	} {
+		_, err := loadWith(checkFunctions, text+"doc: It.\n")
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

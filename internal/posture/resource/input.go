@@ -29,17 +29,14 @@ type value struct {
 
 // UnmarshalYAML implements [yaml.Unmarshaler].
 func (in *Input) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.MappingNode {
-		return withLine(node, fmt.Errorf("an input must be an object"))
-	}
-	for i := 0; i < len(node.Content); i += 2 {
-		v, err := newValue(node.Content[i+1])
+	return eachMember(node, func(name string, node *yaml.Node) error {
+		v, err := newValue(node)
 		if err != nil {
 			return err
 		}
-		in.members = append(in.members, member{node.Content[i].Value, v})
-	}
-	return nil
+		in.members = append(in.members, member{name, v})
+		return nil
+	})
 }
 
 // NewRequest returns a request with the given call and input. The input is YAML, as in the

@@ -371,14 +371,21 @@ func matches(want, text string) bool {
 	return text == want
 }
 
-// eachMember calls f for the members of a mapping in the order of the file.
+// eachMember calls f for the members of a mapping in the order of the file. No two members
+// may have the same name.
 func eachMember(node *yaml.Node, f func(name string, value *yaml.Node) error) error {
 	if node.Kind != yaml.MappingNode {
 		return withLine(node, fmt.Errorf("an object is expected here"))
 	}
+	lines := map[string]int{}
 	for i := 0; i < len(node.Content); i += 2 {
-		if err := f(node.Content[i].Value, node.Content[i+1]); err != nil {
-			return withLine(node.Content[i], err)
+		name := node.Content[i]
+		if line, exists := lines[name.Value]; exists {
+			return withLine(name, fmt.Errorf("%s is declared twice, first in line %d", name.Value, line))
+		}
+		lines[name.Value] = name.Line
+		if err := f(name.Value, node.Content[i+1]); err != nil {
+			return withLine(name, err)
 		}
 	}
 	return nil
