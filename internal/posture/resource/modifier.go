@@ -25,7 +25,12 @@ func init() {
 		}
 		return string(append(list, ']'))
 	})
-	onText("last", func(text, separator string) string { return text[strings.LastIndex(text, separator)+len(separator):] })
+	onText("last", func(text, separator string) string {
+		if i := strings.LastIndex(text, separator); i >= 0 {
+			return text[i+len(separator):]
+		}
+		return text
+	})
 	onText("before", func(text, separator string) string { // logs.example.com.s3.amazonaws.com with .s3 -> logs.example.com
 		if i := strings.LastIndex(text, separator); i >= 0 {
 			return text[:i]
