@@ -8,12 +8,13 @@ import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
-import { plural, shortType } from '../../parts/text';
+import { count, plural, shortType } from '../../parts/text';
 import { dateTime, useNow } from '../../parts/time';
-import { accountsQuery, buckets, findingsQuery } from '../data';
+import { accountsQuery, buckets } from '../data';
 import { barsOf, eventsOf } from './events';
 import { Histogram } from './Histogram';
 import { Lines } from './Lines';
+import { mostFindings, newestFindings } from './read';
 import './activity.css';
 
 const hour = 3_600_000;
@@ -73,6 +74,20 @@ function StreamNote() {
   );
 }
 
+/** Says that there are more findings than were read. The API does not filter findings by type, so those of other types count too. */
+function CutNote({ what, typed }: { what: string[]; typed: boolean }) {
+  if (what.length === 0) return null;
+  return (
+    <p className="note unknown region" role="note">
+      <Mark name="unknown" />
+      <span>
+        Findings {what.join(' and ')}: only the newest {count(mostFindings)}
+        {typed && ' of all types together'} were read, older ones are neither counted nor listed. Choose a shorter range or an account.
+      </span>
+    </p>
+  );
+}
+
 /** What changed in the clouds, and which change raised a finding. */
 export default function Activity() {
   const { search, change } = useAddress();
@@ -99,15 +114,10 @@ export default function Activity() {
     placeholderData: keepPreviousData,
   });
   const of = search.account ? { cloudAccountIds: [search.account] } : {};
-  const size = { paginationInfo: { pageSize: 500 } };
-  const raised = useQuery(
-    findingsQuery({
-      filters: { ...of, createdFrom: iso(from), createdTo: iso(to) },
-      sorts: [{ fieldName: 'creationTime', order: 'desc' }],
-      ...size,
-    }),
-  );
-  const resolved = useQuery(findingsQuery({ filters: { ...of, resolvedFrom: iso(from), resolvedTo: iso(to) }, ...size }));
+  const raised = useQuery(newestFindings({ ...of, createdFrom: iso(from), createdTo: iso(to) }, 'creationTime'));
+  // The API does not sort by the time of resolution; the last update of a resolved finding is hardly ever another.
+  const resolved = useQuery(newestFindings({ ...of, resolvedFrom: iso(from), resolvedTo: iso(to) }, 'lastUpdateTime'));
+  const cut = kind === 'changes' ? [] : [raised.data?.cut ? 'raised' : [], resolved.data?.cut ? 'resolved' : []].flat();
   const findings = useMemo(() => {
     const all = [...(raised.data?.results ?? []), ...(resolved.data?.results ?? [])];
     const wanted = all.filter((f) => !search.type || f.objectType === search.type);
@@ -154,6 +164,7 @@ export default function Activity() {
         </span>
       </div>
       <StreamNote />
+      <CutNote what={cut} typed={!!search.type} />
       <Answer query={feed} what="the activity" padded>
         {({ pages }) => {
           const changes = kind === 'findings' ? [] : pages.flatMap((p) => p.results);
@@ -170,10 +181,16 @@ export default function Activity() {
               {events.length === 0 ? (
                 <Empty
                   padded
-                  title={`Nothing happened between ${dateTime(from)} and ${dateTime(Math.min(to, now))}`}
+                  title={
+                    cut.length > 0
+                      ? 'No resource changed, and no finding that was read matches'
+                      : `Nothing happened between ${dateTime(from)} and ${dateTime(Math.min(to, now))}`
+                  }
                   action={<Button onClick={() => move(-1)}>Look earlier</Button>}
                 >
-                  No resource changed, and no finding was raised or resolved{search.account || search.type ? ' with these filters' : ''}.
+                  {cut.length > 0
+                    ? 'Older findings can match.'
+                    : `No resource changed, and no finding was raised or resolved${search.account || search.type ? ' with these filters' : ''}.`}
                 </Empty>
               ) : (
                 <Lines events={events} />
