@@ -201,6 +201,23 @@ func TestErrorsHavePosition(t *testing.T) {
 	}
 }
 
+// TestInvalidQueriesArePlanErrors compiles queries that are refused as a whole, not at a step.
+func TestInvalidQueriesArePlanErrors(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`g.V().times(3)`,
+		`g.withStrategies(EdgeLabelVerificationStrategy(throwException: true)).V().out()`,
+		`g.withStrategies(SubgraphStrategy(vertices: __.out()), EdgeLabelVerificationStrategy(throwException: true)).V()`,
+		`g.withStrategies(SubgraphStrategy(vertexProperties: __.out()), EdgeLabelVerificationStrategy(throwException: true)).V().values('a')`,
+	} {
+		_, err := gremlin.Compile(text, gremlin.CompileOptions{})
+		var planErr *gremlin.PlanError
+		if !errors.As(err, &planErr) {
+			t.Errorf("%s: got %v, want a plan error", text, err)
+		}
+	}
+}
+
 // TestWrongArgumentsHavePosition binds values of a wrong kind to variables, whose kind is
 // known only when the query runs.
 func TestWrongArgumentsHavePosition(t *testing.T) {

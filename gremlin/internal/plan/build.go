@@ -37,13 +37,16 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 	}
 	t, err := b.chain(q.Steps, scope{root: true})
 	if err != nil {
-		return nil, err
+		return nil, withSpan(syntax.Step{}, err)
 	}
 	b.root.Traversal = *t
 	if err := b.terminal(q.Terminal); err != nil {
 		return nil, err
 	}
 	b.applyStrategies()
+	if b.late != nil {
+		return nil, withSpan(syntax.Step{}, b.late)
+	}
 	b.root.Lazy = isLazy(b.root)
 	return b.root, nil
 }
@@ -57,6 +60,7 @@ type builder struct {
 	noConnect  bool     // infix and() and or() are disabled
 	decorate   []func(*Traversal)
 	verify     []func(*Traversal) error
+	late       error // of a traversal that a strategy builds when it is applied
 }
 
 // scope describes the context of a chain.

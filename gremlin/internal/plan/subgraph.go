@@ -1,6 +1,10 @@
 package plan
 
-import "vigil/gremlin/syntax"
+import (
+	"cmp"
+
+	"vigil/gremlin/syntax"
+)
 
 // criteria are the filters of a SubgraphStrategy. They are functions because
 // each place in the plan needs its own traversal.
@@ -21,7 +25,11 @@ func (b *builder) subgraph(conf map[string]syntax.Arg) error {
 			return err
 		}
 		*slot = func() *Traversal {
-			t, _ := b.child(a, scope{}) // succeeded above
+			t, err := b.child(a, scope{})
+			if err != nil { // a later strategy may refuse what succeeded above
+				b.late = cmp.Or(b.late, err)
+				return &Traversal{}
+			}
 			return t
 		}
 	}
