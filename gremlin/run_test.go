@@ -238,6 +238,7 @@ func TestWrongArgumentsHavePosition(t *testing.T) {
 		{`g.inject(['abc']).substring(local, 0, -99999999999999999999999n)`, []graph.Value{graph.Null}},
 		{`g.V().out(x)`, []graph.Value{graph.Int(5)}},
 		{`g.V().limit(x)`, []graph.Value{graph.Null, graph.String("1"), huge}},
+		{`g.V().range(5, x)`, []graph.Value{graph.Null, graph.String("1"), huge}},
 	} {
 		for _, x := range c.bad {
 			var planErr *gremlin.PlanError

@@ -201,8 +201,8 @@ func (b *builder) rangeOf(name string, local bool, args []syntax.Arg) (Step, err
 		low, high = first, -1
 	case "range":
 		low, high = first, 0
-		if err == nil {
-			high, err = b.int(args[1])
+		if high, err = b.int(args[1]); err != nil {
+			return nil, err
 		}
 	}
 	if low != -1 && high != -1 && low > high {
@@ -210,9 +210,9 @@ func (b *builder) rangeOf(name string, local bool, args []syntax.Arg) (Step, err
 	}
 	low = max(low, 0) // differences from the smallest integer would overflow
 	if local {
-		return &RangeLocal{Low: low, High: high}, err
+		return &RangeLocal{Low: low, High: high}, nil
 	}
-	return &Range{Low: low, High: high}, err
+	return &Range{Low: low, High: high}, nil
 }
 
 // has builds the forms of has().
