@@ -250,7 +250,7 @@ func (r *Request) address(t *Type, version string) error {
 	if strings.HasPrefix(path, graphCall) {
 		return nil
 	}
-	if version == "" {
+	if version == "" || strings.Contains(version, "$") {
 		return fmt.Errorf("%s lacks the version of the API (@...)", r.Call)
 	}
 	kind := ""

@@ -26,6 +26,8 @@ func (t *Type) check(functions Functions) error {
 		return t.withLine("list", errors.New("one of list, arm (Azure) and google (Google Cloud) is required to list resources"))
 	case len(t.Name) == 0 && t.ARM == "" && len(t.Google) == 0:
 		return t.withLine("name", errors.New("name is required: the path of a resource's name in responses"))
+	case strings.Contains(t.ARM, "$"):
+		return t.withLine("arm", fmt.Errorf("arm %q cannot contain variables", t.ARM))
 	case t.Place != "" && t.Place != posture.Global:
 		return t.withLine("place", fmt.Errorf("place %q must be global", t.Place))
 	}

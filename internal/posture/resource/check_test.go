@@ -132,3 +132,19 @@ func TestDuplicateNames(t *testing.T) {
 		}
 	}
 }
+
+// Names and versions of APIs are parts of templates that Load makes.
+func TestVariablesInNamesOfAPIs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"type: Azure.Test.A\narm: Test/a@$x\n":                                               "line 2: arm \"Test/a@$x\" cannot contain variables",
+		"type: Azure.Test.A\narm: Test/a@1\ncalls:\n  - {call: '/b/${c@$x}'}\n":              "/b/${c lacks the version of the API",
+		"type: GCP.Test.A\ngoogle: compute/v1/projects/{project}/global/$x/{name}\n":         "line 2: google \"compute/v1/projects/{project}/global/$x/{name}\" cannot contain variables",
+		"type: GCP.Test.A\ngoogle: a/v1/projects/{project}/locations/{location}/$x/{name}\n": "cannot contain variables",
+	} {
+		_, err := load(text + "doc: It.\n")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

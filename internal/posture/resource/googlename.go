@@ -71,6 +71,9 @@ func newGoogleForm(text string) (f GoogleForm, err error) {
 	if len(parts) < 4 || parts[2] != "projects" || slices.Contains(parts, "") {
 		return f, fmt.Errorf("google %q must be an API, its version and the form of a name in a project", text)
 	}
+	if strings.Contains(text, "$") {
+		return f, fmt.Errorf("google %q cannot contain variables", text)
+	}
 	for _, p := range parts {
 		if strings.HasPrefix(p, "{") && !slices.Contains([]string{"{project}", "{location}", "{name}"}, p) {
 			return f, fmt.Errorf("google %q has the unknown part %s: the parts are {project}, {place}, {location} and {name}", text, p)
