@@ -187,7 +187,7 @@ func (b *builder) terminal(s *syntax.Step) error {
 		if err != nil {
 			return withSpan(*s, err)
 		}
-		b.root.Take = n
+		b.root.Take = max(n, 0)
 	}
 	return nil
 }

@@ -226,7 +226,7 @@ func (b *builder) loop(t *Traversal, s syntax.Step, sc scope) error {
 		return b.body(r, s, sc)
 	case "times":
 		n, err := b.int(s.Args[0])
-		r.Times, r.UntilFirst = n, r.Body == nil
+		r.Times, r.UntilFirst = max(n, 0), r.Body == nil // TinkerPop compares the iterations with n
 		return err
 	case "until":
 		var err error
