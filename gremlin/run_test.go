@@ -201,6 +201,31 @@ func TestErrorsHavePosition(t *testing.T) {
 	}
 }
 
+// TestManyPatterns solves a match() with the maximum number of patterns. More are refused.
+func TestManyPatterns(t *testing.T) {
+	t.Parallel()
+	g := denseGraph(t, 3, 1)
+	for n, wantErr := range map[int]bool{63: false, 64: true, 70: true} {
+		list := strings.Repeat(`, __.as("a").has("n", 1)`, n)[2:]
+		for _, text := range []string{`g.V().match(` + list + `).count()`, `g.V().match(__.as("a"), or(` + list + `)).dedup().count()`} {
+			p, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.Unlimited})
+			if (err != nil) != wantErr {
+				t.Errorf("%d patterns: %v", n, err)
+			}
+			if err != nil {
+				continue
+			}
+			res, err := p.Run(t.Context(), g, gremlin.RunOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"1"}, texts(g, res)); diff != "" {
+				t.Errorf("%d patterns (-want +got):\n%s", n, diff)
+			}
+		}
+	}
+}
+
 // TestInvalidQueriesArePlanErrors compiles queries that are refused as a whole, not at a step.
 func TestInvalidQueriesArePlanErrors(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,15 @@ func (b *builder) match(args []syntax.Arg, sc scope) (Step, error) {
 	return patterns(ts, false)
 }
 
+// MaxPatterns is the maximum number of patterns of a match, or of a connective within it: a
+// run records in the bits of a word which of them are solved.
+const MaxPatterns = 63
+
 // patterns builds a match from traversals that start, and may end, at labels.
 func patterns(ts []*Traversal, any bool) (*Match, error) {
+	if len(ts) > MaxPatterns {
+		return nil, fmt.Errorf("match() has %d patterns, the limit is %d", len(ts), MaxPatterns)
+	}
 	m := &Match{Meta: Meta{Name: "match"}, Any: any}
 	var starts, ends []string
 	for _, t := range ts {
