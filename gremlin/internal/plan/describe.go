@@ -280,27 +280,35 @@ func describeChoose(c *Choose) string {
 func describeMatch(m *Match) string {
 	var parts []string
 	for _, p := range m.Patterns {
-		switch {
-		case p.Nested != nil:
-			name := "and"
-			if p.Nested.Any {
-				name = "or"
-			}
-			parts = append(parts, name+strings.TrimPrefix(describeMatch(p.Nested), "match"))
-		case p.Where != nil:
-			parts = append(parts, p.Traversal.String())
-		default:
-			text := "as(" + strconv.Quote(p.Start) + ")"
-			if len(p.Traversal.Steps) > 0 {
-				text += "." + p.Traversal.String()
-			}
-			if p.End != "" {
-				text += ".as(" + strconv.Quote(p.End) + ")"
-			}
-			parts = append(parts, text)
+		text := describePattern(p)
+		if p.Not {
+			text = "not(" + text + ")"
 		}
+		parts = append(parts, text)
 	}
 	return "match(" + strings.Join(parts, ", ") + ")"
+}
+
+// describePattern formats a pattern without its negation.
+func describePattern(p Pattern) string {
+	switch {
+	case p.Nested != nil:
+		name := "and"
+		if p.Nested.Any {
+			name = "or"
+		}
+		return name + strings.TrimPrefix(describeMatch(p.Nested), "match")
+	case p.Where != nil:
+		return p.Traversal.String()
+	}
+	text := "as(" + strconv.Quote(p.Start) + ")"
+	if len(p.Traversal.Steps) > 0 {
+		text += "." + p.Traversal.String()
+	}
+	if p.End != "" {
+		text += ".as(" + strconv.Quote(p.End) + ")"
+	}
+	return text
 }
 
 // conds formats conditions as has steps.

@@ -81,6 +81,7 @@ func simplifyCount(s Step, t *Traversal, negated bool) Step {
 	meta := Meta{Name: s.Info().Name, Labels: s.Info().Labels}
 	switch {
 	case wantResult != nil && *wantResult != negated:
+		meta.Name = "where"
 		return &Filter{Meta: meta, Traversal: counted}
 	case wantResult != nil:
 		meta.Name = "not"
