@@ -102,9 +102,17 @@ func drawVerdictStep(t *rapid.T) string {
 		func() string { return ".as('z').flatMap(__" + counted() + ").select('z')" },
 		func() string { return ".as('z').union(__" + counted() + ", __" + counted() + ").V()" },
 		func() string { return ".match(__.as('p')" + counted() + ".as('q')).select('p')" },
-		func() string { return ".match(__.as('p')" + drawMove(t) + ".as('q'), __.not(__.as('q')" + drawHas(t) + ")).select('q')" },
+		func() string {
+			return ".match(__.as('p')" + drawMove(t) + ".as('q'), __.not(__.as('q')" + drawHas(t) + ")).select('q')"
+		},
 		func() string {
 			return ".match(__.as('p')" + drawMove(t) + ".as('q'), __.not(__.and(__.as('q')" + drawHas(t) + ", __.as('p')" + drawHas(t) + "))).select('q')"
+		},
+		func() string {
+			return ".match(__.as('p')" + drawMove(t) + ".as('q'), __.not(where(__.as('q')" + drawHas(t) + "))).select('p')"
+		},
+		func() string {
+			return ".match(__.as('p')" + drawMove(t) + ".as('q'), __.not(not(__.as('q')" + drawHas(t) + "))).select('p')"
 		},
 		func() string { return ".choose(__" + drawHas(t) + ", __" + counted() + ", __.count()).is(0).V()" },
 		func() string { return ".groupCount().unfold().where(select(values).is(1)).select(keys)" },

@@ -172,7 +172,7 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		return p.nested.solve(row, 0, found)
 	case p.Where != nil:
 		ok, err := p.c.exists(row, 0)
-		if err != nil || !ok {
+		if err != nil || ok == p.Not {
 			return err
 		}
 		return found(row)

@@ -84,6 +84,9 @@ func pattern(t *Traversal) (Pattern, error) {
 		return Pattern{Nested: m}, err
 	case *Not:
 		p, err := pattern(s.Traversal)
+		if p.Not { // a double negation tests the pattern without binding its labels
+			p = Pattern{Nested: &Match{Meta: Meta{Name: "match"}, Patterns: []Pattern{p}}}
+		}
 		p.Not = true
 		return p, err
 	case *WherePred:
