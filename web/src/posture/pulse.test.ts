@@ -1,5 +1,6 @@
+import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import { changedMarks, isDeep, isOlder } from './pulse';
+import { askAgain, changedMarks, isDeep, isOlder } from './pulse';
 
 const pulse = { findings: '1', entities: '1', rules: '1', accounts: '1', collections: '1' };
 
@@ -23,4 +24,31 @@ test('a list that was read far down is not asked for again by itself', () => {
   expect(isDeep({ pages: [{}] })).toBe(false);
   expect(isDeep(undefined)).toBe(false);
   expect(isDeep([])).toBe(false);
+});
+
+test('a further page that a user asked for is loaded although something changes', async () => {
+  const client = new QueryClient();
+  const asked: number[] = [];
+  let answer = () => {};
+  const observer = new InfiniteQueryObserver(client, {
+    queryKey: ['changes'],
+    queryFn: ({ pageParam }) => {
+      asked.push(pageParam);
+      return pageParam === 1 ? Promise.resolve('newest') : new Promise<string>((done) => (answer = () => done('older')));
+    },
+    initialPageParam: 1,
+    getNextPageParam: (_last, pages) => pages.length + 1,
+  });
+  const stop = observer.subscribe(() => {});
+  await observer.refetch();
+  const loaded = observer.fetchNextPage();
+  const again = askAgain(client, ['entities']);
+  answer();
+  await loaded;
+  expect(observer.getCurrentResult().data?.pages).toEqual(['newest', 'older']);
+  await expect.poll(() => asked).toEqual([1, 2, 1, 2]);
+  answer();
+  await again;
+  expect(observer.getCurrentResult().data?.pages).toEqual(['newest', 'older']);
+  stop();
 });

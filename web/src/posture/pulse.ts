@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient, type Query } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type Query, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { posture, type Pulse } from '../api/posture';
 import { useFollow } from '../frame/follow';
@@ -37,6 +37,18 @@ const mostPages = 5;
 export const isDeep = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages) && data.pages.length > mostPages;
 
+const loadsFurtherPage = (q: Query) => q.state.fetchStatus === 'fetching' && q.state.fetchMeta?.fetchMore !== undefined;
+
+/** Has the screens ask again for what the changes make older, and waits for the answers. */
+export async function askAgain(client: QueryClient, changed: Mark[]): Promise<void> {
+  const older = (q: Query) => isOlder(q.queryKey, changed);
+  // A user waits for a further page. Asking again for the list would cancel it.
+  const loading = client.getQueryCache().findAll({ predicate: (q) => older(q) && loadsFurtherPage(q) });
+  await Promise.allSettled(loading.map((q) => q.promise));
+  void client.invalidateQueries({ predicate: (q) => older(q) && isDeep(q.state.data), refetchType: 'none' });
+  await client.invalidateQueries({ predicate: (q) => older(q) && !isDeep(q.state.data) });
+}
+
 /**
  * During a collection something changes every second: the screens ask again at most this often, and not before they have
  * the answers of the last time. Otherwise requests to a slow server would queue up, and a new screen would wait behind them.
@@ -66,9 +78,7 @@ export function useServerPulse(): void {
     throttle.current.run(() => {
       const changed = changedMarks(known.current ?? marks, marks);
       known.current = marks;
-      const older = (q: Query) => isOlder(q.queryKey, changed);
-      void client.invalidateQueries({ predicate: (q) => older(q) && isDeep(q.state.data), refetchType: 'none' });
-      return client.invalidateQueries({ predicate: (q) => older(q) && !isDeep(q.state.data) });
+      return askAgain(client, changed);
     });
   }, [marks, client]);
 }
