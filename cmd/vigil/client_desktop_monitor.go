@@ -158,7 +158,7 @@ func components(e *environment, to *client.Client, kind desktop.Kind) ([]client.
 		if r["name"] == nil {
 			r["name"] = cmp.Or(client.Text(r, "dns_name"), client.Text(r, "details.label"), client.Text(r, "server_name"))
 		}
-		if r["status"] == nil { // defensive: the server reports one for every kind
+		if r["status"] == nil { // not expected: the server sends one for every kind
 			r["status"] = r["health"]
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"vigil/internal/fault"
 )
 
-// TestLongSecretIsRefused covers secrets that are longer than what is read: a part of one must not be stored.
+// TestLongSecretIsRefused enters secrets that exceed the read limit: a truncated secret must not be stored.
 func TestLongSecretIsRefused(t *testing.T) {
 	t.Parallel()
 	input := strings.Repeat("x", 64<<10) + "rest\n"

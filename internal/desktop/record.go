@@ -89,7 +89,7 @@ func Unchecked(r Record, part string) bool {
 }
 
 // CertificateUnknown reports whether a record lacks the certificate of a part because that part was not checked or is not in
-// order: what does not answer presents no certificate. It returns false for a part that was removed.
+// order: a component that does not answer presents no certificate. It returns false for a part that was removed.
 func CertificateUnknown(r Record, part string) bool {
 	if slices.ContainsFunc(r.Certificates(), func(c PartCertificate) bool { return c.Part == part }) {
 		return false

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// An item is what is known of an item of a list: its shape, and the item of the stage before.
+// An item describes an item of a list: its shape, and the item of the previous stage that it was read from.
 type item struct {
 	shape   *model.Shape // nil when unknown
 	parent  *item

@@ -177,7 +177,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 look="quiet"
                 className="wide"
                 onClick={() => {
-                  begin(base ? draftOf(base.rule) : first); // what is stored now: a save that failed half-way stored a part
+                  begin(base ? draftOf(base.rule) : first); // the stored rule: a save that failed half-way stored a part of the draft
                   setRefusal(undefined);
                 }}
               >
