@@ -72,7 +72,15 @@ func (b *Board) Configure(inv Inventory) {
 	b.farms.configure(inv.Farms, func(f Farm) ID { return f.ID })
 	b.gateways.configure(inv.Gateways, func(g Gateway) ID { return g.ID })
 	b.hosts.configure(inv.RDSServers, func(r RDSServer) ID { return r.ID })
-	b.ports.configure(inv.RDSServers, func(r RDSServer) ID { return r.ID })
+	// A server whose address was removed, and a disabled endpoint, are not probed any more:
+	// their last snapshots must not stay.
+	var listeners []RDSServer
+	for _, r := range inv.RDSServers {
+		if r.Address != "" {
+			listeners = append(listeners, r)
+		}
+	}
+	b.ports.configure(listeners, func(r RDSServer) ID { return r.ID })
 	b.saml.configure(inv.SAMLAuthenticators, func(a SAMLAuthenticator) ID { return a.ID })
 	b.pods.configure(inv.Pods, func(p Pod) ID { return p.ID })
 	b.sso.configure(inv.SSOConnectors, func(c SSOConnector) ID { return c.ID })
@@ -84,9 +92,11 @@ func (b *Board) Configure(inv Inventory) {
 	}
 	var endpoints []PodEndpoint
 	for _, p := range inv.Pods {
-		endpoints = append(endpoints, p.Endpoints...)
 		for _, e := range p.Endpoints {
 			b.podOf[e.ID] = p.ID
+			if e.Enabled {
+				endpoints = append(endpoints, e)
+			}
 		}
 	}
 	b.endpoints.configure(endpoints, func(e PodEndpoint) ID { return e.ID })

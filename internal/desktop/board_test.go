@@ -109,6 +109,31 @@ func TestBoardKeepsStateOverReload(t *testing.T) {
 	}
 }
 
+// TestBoardForgetsWhatIsNoLongerProbed removes the address of an RDS server and disables a
+// pod's endpoint, both of which failed before.
+func TestBoardForgetsWhatIsNoLongerProbed(t *testing.T) {
+	t.Parallel()
+	inv := testInventory()
+	inv.RDSServers[0].Address = "rds1.corp.example:3389"
+	b, now, _ := newBoard(inv)
+	failure := &Failure{Cause: Unreachable, Reason: "connection refused"}
+	for range DefaultPolicy().FailuresBeforeDown {
+		*now = now.Add(time.Minute)
+		b.Observe(Observation{Kind: KindRDSServer, ID: "r1", At: *now, Reading: AgentBeat{}})
+		b.Observe(Observation{Kind: KindRDSListener, ID: "r1", At: *now, Failure: failure})
+		b.Observe(Observation{Kind: KindPodEndpoint, ID: "p1e1", At: *now, Failure: failure, Certificate: &Certificate{ValidTo: MillisOf(now.Add(time.Hour))}})
+	}
+	inv.RDSServers = []RDSServer{{ID: "r1", Name: "rds1", FarmID: "f1", Enabled: true}}
+	inv.Pods = []Pod{{ID: "p1", Name: "pod", Endpoints: []PodEndpoint{{ID: "p1e1", Name: "far"}}}}
+	b.Configure(inv)
+	if r, _, _ := b.Record(KindRDSServer, "r1"); r.(RDSServerMonitor).Status != RDSStatusOK {
+		t.Errorf("status %s, want %s", r.(RDSServerMonitor).Status, RDSStatusOK)
+	}
+	if r, _, _ := b.Record(KindPod, "p1"); len(r.Certificates()) != 0 {
+		t.Errorf("a disabled endpoint has certificates: %v", r.Certificates())
+	}
+}
+
 func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	t.Parallel()
 	b, now, _ := newBoard(testInventory())

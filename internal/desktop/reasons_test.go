@@ -27,6 +27,7 @@ func TestExpiringCertificatesGiveAReason(t *testing.T) {
 			for days, want := range map[int]string{5: "its certificate expires on 2026-11-20, in 5 days", 400: ""} {
 				inv := testInventory()
 				inv.VirtualCenters[0].Enabled = true
+				inv.RDSServers[0].Address = "rds1.corp.example"
 				b, now, _ := newBoard(inv)
 				for i := range 2 {
 					o.At, o.Certificate = now.Add(time.Duration(i)*time.Second), certificateUntil(time.Duration(days)*24*time.Hour+time.Hour)

@@ -218,6 +218,7 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 	inv := estate()
 	inv.ConnectionServers = inv.ConnectionServers[:1]
 	inv.EventDatabase = &desktop.EventDatabase{ID: "e1", Server: "db"}
+	inv.RDSServers[0].Address = "rds1.corp.example"
 	inv.SAMLAuthenticators = []desktop.SAMLAuthenticator{{ID: "s1", Label: "idp"}}
 	inv.SSOConnectors = []desktop.SSOConnector{{ID: "t1", Name: "sso", Primary: desktop.EnrollmentServer{DNSName: "es1"}}}
 	type observation func(presented *desktop.Certificate) desktop.Observation // without a certificate if it does not answer
