@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,26 +143,28 @@ func TestListenerAffectsTheStateOfItsServer(t *testing.T) {
 	t.Parallel()
 	type beat = AgentBeat
 	type listener = ListenerReading
+	down := "because " + string(Unreachable)
 	for _, tt := range []struct {
 		name     string
 		beats    Snapshot[beat]
 		listener Snapshot[listener]
 		state    RDSState
+		reasons  []string
 	}{
-		{"no agent, the listener answers", snapshotAfter[beat](), snapshotAfter[listener](listener{}), RDSAvailable},
-		{"no agent, the listener is down", snapshotAfter[beat](), snapshotAfter[listener](listener{}, Unreachable, Unreachable), RDSAgentUnreachable},
-		{"no agent, something else listens", snapshotAfter[beat](), snapshotAfter[listener](Broken), RDSProtocolFailure},
-		{"the agent reports, the listener is down", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable), RDSProtocolFailure},
-		{"the agent reports worse", snapshotAfter[beat](beat{State: RDSNeedReboot}), snapshotAfter[listener](Unreachable), RDSNeedReboot},
-		{"the agent reports, the listener is back", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable, listener{}), RDSAvailable},
+		{"no agent, the listener answers", snapshotAfter[beat](), snapshotAfter[listener](listener{}), RDSAvailable, nil},
+		{"no agent, the listener is down", snapshotAfter[beat](), snapshotAfter[listener](listener{}, Unreachable, Unreachable), RDSAgentUnreachable, []string{down}},
+		{"no agent, something else listens", snapshotAfter[beat](), snapshotAfter[listener](Broken), RDSProtocolFailure, []string{"because " + string(Broken)}},
+		{"the agent reports, the listener is down", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable), RDSProtocolFailure, []string{down}},
+		{"the agent reports worse", snapshotAfter[beat](beat{State: RDSNeedReboot}), snapshotAfter[listener](Unreachable), RDSNeedReboot, []string{RDSNeedReboot.Reason(), down}},
+		{"the agent reports, the listener is back", snapshotAfter[beat](beat{}), snapshotAfter[listener](Unreachable, listener{}), RDSAvailable, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := policy.RDSServerRecord(RDSServer{Enabled: true}, "farm", tt.beats, tt.listener, time.Time{}, noon)
 			if got.Details.State != tt.state {
 				t.Errorf("state = %s, want %s", got.Details.State, tt.state)
 			}
-			if got.Status != RDSStatusOK && len(got.Reasons) == 0 {
-				t.Errorf("status %s has no reason", got.Status)
+			if !slices.Equal(got.Reasons, tt.reasons) {
+				t.Errorf("reasons %q, want %q", got.Reasons, tt.reasons)
 			}
 		})
 	}

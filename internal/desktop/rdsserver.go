@@ -180,7 +180,10 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 		reason = "its agent has not reported since this server started"
 	}
 	if f := l.Failing(p.FailuresBeforeDown); f != nil {
-		reason = f.Reason
+		if state == RDSProtocolFailure || !s.EverRead() {
+			reason = "" // the failure of the listener is the whole reason
+		}
+		reasons = append(reasons, f.Reason)
 	}
 	m.certificate = l.Certificate
 	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
