@@ -162,6 +162,11 @@ func selfSign(certFile, keyFile string, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	// A crash after the key was replaced must not leave a certificate that does not match
+	// it: without a certificate, the next start creates both again.
+	if err := os.Remove(certFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if err := writePEM(keyFile, "PRIVATE KEY", der, 0o600); err != nil {
 		return err
 	}

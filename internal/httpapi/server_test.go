@@ -193,6 +193,23 @@ func TestExpiredOwnCertificateIsReplaced(t *testing.T) {
 	}
 }
 
+// TestOwnCertificateAfterACrash starts with the key of a server that was killed before it
+// wrote the certificate.
+func TestOwnCertificateAfterACrash(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := slog.New(slog.DiscardHandler)
+	if _, err := httpapi.OwnCertificate(dir, log, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "tls.crt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := httpapi.OwnCertificate(dir, log, time.Now); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	var health httpapi.Health
