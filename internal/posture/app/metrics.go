@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"vigil/internal/atomicfile"
 	"vigil/internal/auth"
 	"vigil/internal/auth/authapi"
 	"vigil/internal/httpapi"
@@ -42,17 +43,13 @@ func (a *App) guard(gate *auth.Authenticator) (httpapi.Guard, error) {
 
 // metricsToken reads the token, creating it if there is none.
 func metricsToken(path string) (secret.Text, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		_, err = f.WriteString(rand.Text() + "\n")
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return secret.Text{}, fmt.Errorf("create the token for metrics: %w", err)
-	}
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte(rand.Text() + "\n")
+		err = atomicfile.WriteBytes(path, 0o600, text)
+	}
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("read the token for metrics: %w", err)
+		return secret.Text{}, fmt.Errorf("read or create the token for metrics: %w", err)
 	}
 	if len(strings.TrimSpace(string(text))) < 16 {
 		return secret.Text{}, fmt.Errorf("the token for metrics in %s is too short; delete the file to create a new one", path)
