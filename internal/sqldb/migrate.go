@@ -43,8 +43,12 @@ func (db *DB) Migrate(ctx context.Context, space string, fsys fs.FS) error {
 	}
 	done := 0
 	if db.opts.ReadOnly {
-		if exists, err := db.HasTable(ctx, "schema_migration"); err != nil || !exists {
-			return errors.Join(err, ErrPending)
+		exists, err := db.HasTable(ctx, "schema_migration")
+		if err != nil {
+			return fmt.Errorf("migrate %s: %w", space, err)
+		}
+		if !exists {
+			return fmt.Errorf("migrate %s: %w", space, ErrPending)
 		}
 	}
 	err = db.Exclusive(ctx, func(tx *Tx) error {
