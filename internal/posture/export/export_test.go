@@ -30,6 +30,7 @@ func report() export.Report {
 		"bucket-open": {ID: "bucket-open", Name: "Bucket is public", Description: strings.Repeat("long ", 400), Level: posture.Med, Category: "Storage", Controls: []string{"cis-aws-3.0_2.1"}},
 		"passing":     {ID: "passing", Name: "Nothing violates this", Level: posture.Low},
 		"unknown":     {ID: "unknown", Name: "Not everything could be read", Level: posture.Low},
+		"new":         {ID: "new", Name: "Not evaluated yet", Level: posture.Low},
 	}}
 	r.Verdicts = map[posture.RuleID]posture.ControlPosture{"root-mfa": {Violating: 1}, "bucket-open": {Violating: 2, Passing: 3}, "passing": {Passing: 4}, "unknown": {Unknown: 2}}
 	r.Counts = export.Count(findings())
@@ -234,7 +235,7 @@ func TestJUnit(t *testing.T) {
 			skipped++
 		}
 	}
-	if s.Tests != len(s.Cases) || s.Failures != failed || s.Skipped != skipped || failed != 4 || skipped != 1 || len(s.Cases) != 6 {
+	if s.Tests != len(s.Cases) || s.Failures != failed || s.Skipped != skipped || failed != 4 || skipped != 2 || len(s.Cases) != 7 {
 		t.Errorf("attributes say %d tests, %d failures, %d skipped; there are %d, %d and %d", s.Tests, s.Failures, s.Skipped, len(s.Cases), failed, skipped)
 	}
 	if !strings.Contains(s.Cases[0].Name, "<script>") {
@@ -250,7 +251,7 @@ func TestJUnitSkipsViolatedRulesWithoutFindings(t *testing.T) {
 	high := findings()[:1] // as with a filter on the level High
 	r.Counts = export.Count(high)
 	text := write(t, export.JUnit, r, high)
-	for _, want := range []string{`tests="4" failures="1" skipped="2"`, `name="Bucket is public"><skipped message="2 violations are suppressed or excluded by the filters"`, `name="Nothing violates this"></testcase>`} {
+	for _, want := range []string{`tests="5" failures="1" skipped="3"`, `name="Bucket is public"><skipped message="2 violations are suppressed or excluded by the filters"`, `name="Nothing violates this"></testcase>`, `name="Not evaluated yet"><skipped message="no resource passed`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s lacks %s", text, want)
 		}

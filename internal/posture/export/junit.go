@@ -57,6 +57,9 @@ func (j *junit) casesWithoutFindings() (cases []junitCase, skipped int) {
 		case v.NotListed > 0:
 			skipped++
 			c.Skipped = &junitSkipped{fmt.Sprintf("unknown because resources could not be listed in %d regions or types", v.NotListed)}
+		case v.Passing == 0:
+			skipped++
+			c.Skipped = &junitSkipped{"no resource passed: the rule applies to none, or was not evaluated yet"}
 		}
 		cases = append(cases, c)
 	}
