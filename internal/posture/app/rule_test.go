@@ -234,6 +234,10 @@ func TestCustomFrameworks(t *testing.T) {
 		body := object{"name": "House rules", "controls": []object{{"controlId": "1.1", "title": "No default networks"}, {"controlId": "1.2", "title": "Nothing else"}}}
 		i.want(400, "PUT", path, object{"name": "x", "controls": []object{{"controlId": "1", "title": "a"}, {"controlId": "1", "title": "b"}}})
 		i.want(409, "PUT", "/v1/compliance-frameworks/cis-aws-3.0", body)
+		// The filter of "house" would match the controls of "house_v2".
+		if got := i.want(400, "PUT", path+"_v2", body); !strings.Contains(got.text, "must not contain _") {
+			t.Errorf("framework with _: %s", got.text)
+		}
 		if got := i.want(200, "PUT", path, body); got.body["custom"] != true {
 			t.Errorf("put %s", got.text)
 		}

@@ -235,6 +235,13 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 	if slices.ContainsFunc(b.Catalog.Frameworks, func(native posture.Framework) bool { return native.ID == f.ID }) {
 		return f, fault.New(fault.Conflict, "compliance framework %q comes with the product", f.ID)
 	}
+	old, err := b.Framework(ctx, org, f.ID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return f, err
+	}
+	if err != nil && strings.Contains(f.ID, "_") {
+		return f, fault.Field("framework_id", "must not contain _, which separates the framework from the control in complianceControlIds")
+	}
 	seen := map[string]bool{}
 	for i, c := range f.Controls {
 		if c.ID == "" || seen[c.ID] {
@@ -243,7 +250,7 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 		seen[c.ID] = true
 	}
 	f.Custom, f.Created, f.Updated = true, b.Now(), b.Now()
-	if old, err := b.Framework(ctx, org, f.ID); err == nil {
+	if old.ID != "" {
 		f.Created = old.Created
 	}
 	return f, b.Store.SaveFramework(ctx, org, f)
