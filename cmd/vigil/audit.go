@@ -61,7 +61,7 @@ func printIntact(w io.Writer, r audit.Report, file audit.Checkpoint, published [
 	if r.First > 1 {
 		fmt.Fprintf(w, "records 1 to %d were pruned; the anchor where the log was pruned has a valid signature\n", r.First-1)
 	}
-	if file.Number > 0 { // it is written with every record
+	if file.Number > 0 { // the file is written with every record, so it would have revealed a loss
 		return
 	}
 	var newest int64

@@ -144,8 +144,8 @@ func (c *restoreCmd) Run(e *environment) error {
 	})
 }
 
-// requireNoServer fails if a server uses the database. None can use one that is missing or
-// damaged.
+// requireNoServer fails if a server uses the database. It accepts a missing or damaged
+// database, because no server can use that.
 func requireNoServer(ctx context.Context, conf config.Config) error {
 	db, err := sqldb.Open(ctx, conf.Database, sqldb.Options{MustExist: true, ReadOnly: true})
 	if err != nil {
@@ -160,13 +160,13 @@ func requireNoServer(ctx context.Context, conf config.Config) error {
 
 // replaceDatabase moves a SQLite database with its write-ahead log aside and puts another
 // one in its place.
-func replaceDatabase(database, by, kept string) error {
+func replaceDatabase(database, replacement, kept string) error {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Rename(database+suffix, kept+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return os.Rename(by, database)
+	return os.Rename(replacement, database)
 }
 
 // copyFile copies a file to a new one that only its owner may read.

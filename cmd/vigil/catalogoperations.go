@@ -59,8 +59,8 @@ func (c *catalogOperationsCmd) Run(env *environment) error {
 	return nil
 }
 
-// A describedAPI lists the calls of the built-in types of a cloud. The binary has no models
-// of the operations of such a cloud, so notice names the page that describes the others.
+// A describedAPI is the API of a cloud whose operations the binary has no models of. Only the
+// calls of the built-in types can be listed; notice names the page that describes all calls.
 type describedAPI struct {
 	provider posture.Provider
 	notice   string
@@ -117,7 +117,8 @@ func (c *catalogOperationsCmd) listDeclared(out io.Writer) error {
 	return nil
 }
 
-// callOf returns the service of a request, or "" if it is only a permission, and its address.
+// callOf returns the service and the address of a request. The service is "" if the request
+// only declares a permission.
 func callOf(t *resource.Type, r *resource.Request) (service, address string) {
 	address = cmp.Or(r.Path, r.Call)
 	if t.Type.Provider() == posture.GCP {

@@ -62,7 +62,7 @@ func (c *auditListCmd) Run(e *environment) error {
 // query returns the filters of the API. The API identifies users by id only.
 func (c *auditListCmd) query(e *environment, to *client.Client) (url.Values, error) {
 	query, now := url.Values{}, time.Now()
-	for flag, text := range map[string]string{"from": c.Since, "to": c.Until} {
+	for parameter, text := range map[string]string{"from": c.Since, "to": c.Until} {
 		if text == "" {
 			continue
 		}
@@ -70,7 +70,7 @@ func (c *auditListCmd) query(e *environment, to *client.Client) (url.Values, err
 		if err != nil {
 			return nil, err
 		}
-		query.Set(flag, at.UTC().Format(time.RFC3339))
+		query.Set(parameter, at.UTC().Format(time.RFC3339))
 	}
 	if c.Operation != "" {
 		query.Set("operation", c.Operation)
@@ -135,8 +135,8 @@ func auditRecords(e *environment, to *client.Client, query url.Values, limit int
 	}
 }
 
-// follow prints records as they arrive. Records are in the order in which they were
-// written, so those before the last printed one are new.
+// follow prints records as they arrive. The server lists the newest first, so the new
+// records are those that it lists before the last printed one.
 func (c *auditListCmd) follow(e *environment, to *client.Client, query url.Values) error {
 	out := client.NewStream(e.stdout, c.Output, client.Columns(auditColumns))
 	last, limit := "", c.Limit

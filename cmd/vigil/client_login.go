@@ -15,7 +15,7 @@ import (
 )
 
 // browserToken logs in through a browser: it prints a code that the user confirms in the
-// console. It returns the device token, which the confirmation makes an API token.
+// console. It returns the device token, which is an API token once the user has confirmed.
 func (c *loginCmd) browserToken(e *environment, address string) (string, error) {
 	to, err := client.New(client.Profile{URL: address, CA: c.CA}, client.Options{Version: version})
 	if err != nil {

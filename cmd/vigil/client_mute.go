@@ -49,7 +49,8 @@ func (f muteScopeFlags) scope() (client.Record, error) {
 	return scope, err
 }
 
-// tagValues returns the values by tag name of a flag NAME=VALUE that can be repeated.
+// tagValues parses the NAME=VALUE texts of a repeatable flag. It returns the values of each
+// tag name.
 func tagValues(flag string, values []string) (map[string][]string, error) {
 	tags := map[string][]string{}
 	for _, t := range values {

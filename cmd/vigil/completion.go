@@ -71,8 +71,8 @@ func gather(n *kong.Node, path string, all map[string]completions) {
 }
 
 // bash writes a function that walks the typed words and offers those that may follow.
-// Words that are not commands are values of flags and arguments. zsh runs it too, in which
-// path and words are special variables.
+// Words that are not commands are values of flags and arguments. zsh runs the function too,
+// so it must not have variables called path or words, which are special in zsh.
 func bash(w io.Writer, all map[string]completions) {
 	var commands, flags, next []string
 	for _, path := range slices.Sorted(maps.Keys(all)) {

@@ -178,11 +178,11 @@ func (c *scanFlags) rules(known *catalog.Catalog) ([]posture.Rule, error) {
 		if !filter.Matches(r.Rule) {
 			continue
 		}
-		with, err := r.WithValues(settings[r.ID])
+		changed, err := r.WithValues(settings[r.ID])
 		if err != nil {
 			return nil, err
 		}
-		chosen = append(chosen, r.With(with.Values))
+		chosen = append(chosen, r.With(changed.Values))
 	}
 	return chosen, nil
 }

@@ -197,7 +197,8 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 	}
 }
 
-// deniedScopes returns the details that could not be read of listed resources.
+// deniedScopes returns the errors of reading details of listed resources. It skips types
+// with a list that could not be read.
 func deniedScopes(o collect.Outcome) (all []collect.Unread) {
 	unread := map[posture.EntityType]bool{}
 	for _, u := range o.Unread {

@@ -75,14 +75,14 @@ type tokenEdit struct {
 
 // Run implements the command.
 func (c *tokenCreateCmd) Run(e *environment) error {
-	return c.operate(e, "token.create", func(in *operation) error {
-		caller, err := c.operator(e, in.Installation)
+	return c.operate(e, "token.create", func(o *operation) error {
+		caller, err := c.operator(e, o.Installation)
 		if err != nil {
 			return err
 		}
-		in.in(caller)
-		in.target("name", c.Name)
-		users, err := in.Registry.Users(e.ctx, caller)
+		o.in(caller)
+		o.target("name", c.Name)
+		users, err := o.Registry.Users(e.ctx, caller)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		return issueToken(e, in, users[i], tokenEdit{c.Name, role, c.Expires, limits, accounts})
+		return issueToken(e, o, users[i], tokenEdit{c.Name, role, c.Expires, limits, accounts})
 	})
 }
 
@@ -174,14 +174,14 @@ type tokenRevokeCmd struct {
 
 // Run implements the command.
 func (c *tokenRevokeCmd) Run(e *environment) error {
-	return c.operate(e, "token.revoke", func(in *operation) error {
-		caller, err := c.operator(e, in.Installation)
+	return c.operate(e, "token.revoke", func(o *operation) error {
+		caller, err := c.operator(e, o.Installation)
 		if err != nil {
 			return err
 		}
-		in.in(caller)
-		in.target("token", c.ID)
-		t, err := in.Registry.RevokeToken(in.ctx, caller, auth.TokenID(c.ID))
+		o.in(caller)
+		o.target("token", c.ID)
+		t, err := o.Registry.RevokeToken(o.ctx, caller, auth.TokenID(c.ID))
 		if err != nil {
 			return err
 		}
