@@ -357,7 +357,7 @@ func problem(answer *http.Response) error {
 	if err != nil || json.Unmarshal(text, &response) != nil || response.Message+response.Desktop == "" {
 		response.Message = "the server answered " + answer.Status
 	}
-	if response.Message == "" { // the message is composed from the members
+	if response.Message == "" { // the error_message of a desktop server contains the errors
 		response.Message, response.Errors = response.Desktop, nil
 	}
 	for _, e := range response.Errors {
