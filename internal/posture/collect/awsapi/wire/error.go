@@ -96,7 +96,7 @@ func bareCode(code string) string {
 func xmlFailure(body []byte) Failure {
 	var f Failure
 	s := &scanner{b: body}
-	inError := 0 // depth of the element
+	inError := 0 // depth of the Error element; 0 before it, -1 after it
 	for {
 		t, err := s.next()
 		if err != nil || t == tokenEOF {

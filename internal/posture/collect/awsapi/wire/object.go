@@ -45,7 +45,7 @@ func (o *object) beginMember(out *[]byte, f *field) (repeated bool) {
 func (o *object) merge(out *[]byte, f *field) {
 	b := *out
 	last := bytes.Clone(b[o.member+len(f.key):])
-	b = b[:o.member-1] // with the comma
+	b = b[:o.member-1] // also drops the comma
 	o.entries--
 	scan := &jsonScanner{b: b, i: o.start + 1}
 	for {
@@ -225,7 +225,7 @@ func (k *keyed) note(b []byte, from int) {
 	k.many[string(b[from:k.keyEnd])] = struct{}{}
 }
 
-// each calls f with the entries before the one that was written last.
+// each calls f with the entries before the offset k.entry until it returns false.
 func (k *keyed) each(b []byte, f func(key []byte, start, end int) bool) {
 	scan := &jsonScanner{b: b, i: k.start + 1}
 	for scan.i < k.entry {

@@ -184,8 +184,8 @@ func appendEpoch(b []byte, seconds float64) ([]byte, error) {
 }
 
 // canonicalTime is a fast path for the most frequent form of a time, 2006-01-02T15:04:05Z,
-// with or without a fraction. It returns the part before the Z in our output. It leaves days
-// that only some months have to the parser.
+// with or without a fraction. It returns the part before the Z in our output. It rejects days
+// after the 28th, because some months do not have them: the parser checks those.
 func canonicalTime(text []byte) ([]byte, bool) {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || len(text) > len(form)+11 || text[len(text)-1] != 'Z' {

@@ -25,7 +25,7 @@ type scanner struct {
 	name   []byte // local name of the last tag
 	attrs  []attribute
 	void   bool // the last tag is an empty-element tag
-	unread bool // return the last tag again (unread)
+	unread bool // next returns the last tag again
 	last   token
 	text   []byte // buffer for element text that is not contiguous
 }
