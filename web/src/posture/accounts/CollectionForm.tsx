@@ -18,7 +18,7 @@ interface Settings {
   effective: { everyHours: number; paused?: boolean };
 }
 
-/** The choice of the list that stands for the settings. */
+/** The option of the list Schedule that the settings select; empty for the schedule of the organisation. */
 const choiceOf = (s: Settings) =>
   s.paused ? 'paused' : s.everyHours ? String(s.everyHours) : s.paused === false ? String(s.effective.everyHours) : '';
 

@@ -63,7 +63,7 @@ interface Body {
   ownerInfo: { name: string; email: string } | null;
 }
 
-/** Name, environment and owner of an account, when it is collected, and its end. */
+/** Changes the name, environment, owner and collection settings of an account, and deletes it. */
 export function SettingsTab({
   account,
   isBeingDeleted,

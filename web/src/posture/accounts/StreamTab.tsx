@@ -59,7 +59,7 @@ function Facts({ stream: s }: { stream: EventStream }) {
   );
 }
 
-/** The event stream of an account: how it does, and how it is set up. */
+/** The event stream of an account: its state, and how it is set up. */
 export function StreamTab({ account }: { account: Account }) {
   const id = account.cloudAccountId;
   const path = { cloud_account_id: id };

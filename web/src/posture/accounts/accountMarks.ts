@@ -1,7 +1,7 @@
 import type { Account, Run } from '../../api/posture';
 import type { MarkName } from '../../parts/marks';
 
-/** How an account does, as one of the five marks and a word. */
+/** The state of an account as a mark and a word. */
 export function accountMark(account: Account): { mark: MarkName; word: string } {
   switch (account.accountStatus.value) {
     case 'draft':

@@ -12,7 +12,7 @@ function parseTag(text: string): { value: string } | { error: string } {
   return /^[^=]+=/.test(text) ? { value: text } : { error: 'Write a tag as name=value.' };
 }
 
-/** The accounts that a user or token is limited to, while it is edited. The limit is null for all accounts. */
+/** The state of a form that edits which accounts a user or token is limited to. A limit of null means all accounts. */
 export function useLimit(old?: AccountLimit) {
   const [ids, setIds] = useState(old?.cloudAccountIds ?? []);
   const [pairs, setPairs] = useState(pairsOf(old));
