@@ -9,7 +9,7 @@ import { showToast } from '../../parts/toast';
 
 type Assessed = NonNullable<ControlPosture['assessed']>;
 
-/** A year from now, as an input of the browser has it: most audits repeat every year. */
+/** A year from now in the format of a date input: most audits repeat every year. */
 const nextYear = () => new Date(Date.now() + 365 * 24 * 3_600_000).toISOString().slice(0, 10);
 
 /** What a person says about a control that no rule checks: verdict, why, and how long it holds. */

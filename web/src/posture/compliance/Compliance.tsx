@@ -26,7 +26,7 @@ import { NewFramework } from './NewFramework';
 import { countUnconfirmed, countVerdicts, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
 import './compliance.css';
 
-/** What the first page of a printed posture says: of when and of what it is, and what is not known. */
+/** The first page of a printed posture: its time, its accounts and its unknown controls. */
 function PrintedHead({ controls, account, accounts }: { controls: ControlPosture[]; account: string | undefined; accounts: number }) {
   const unknown = controls.filter((c) => verdictOf(c) === 'unknown');
   return (
@@ -46,7 +46,7 @@ function PrintedHead({ controls, account, accounts }: { controls: ControlPosture
   );
 }
 
-/** Which accounts could not list types of the framework. */
+/** The end of the sentence "Unknown is not pass": which accounts could not list types of the framework. */
 function notListed(controls: ControlPosture[], accountName: (id: string) => string): string {
   const types = new Map<string, Set<string>>();
   for (const u of controls.flatMap((c) => c.unread ?? []))
@@ -88,15 +88,15 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
       showToast(failureText(cause));
     }
   };
-  const walk = (opens: boolean) => {
+  const setFocusedOpen = (open: boolean) => {
     const button = document.activeElement;
-    if (button instanceof HTMLButtonElement && button.matches('.control-button') && (button.ariaExpanded === 'true') !== opens)
+    if (button instanceof HTMLButtonElement && button.matches('.control-button') && (button.ariaExpanded === 'true') !== open)
       button.click();
   };
   useKeys([
     { keys: 'p', does: 'Print', run: () => window.print() },
-    { keys: 'ArrowRight', does: 'Open the control', run: () => walk(true) },
-    { keys: 'ArrowLeft', does: 'Close the control', run: () => walk(false) },
+    { keys: 'ArrowRight', does: 'Open the control', run: () => setFocusedOpen(true) },
+    { keys: 'ArrowLeft', does: 'Close the control', run: () => setFocusedOpen(false) },
   ]);
   return (
     <div className="framework">

@@ -21,7 +21,7 @@ export interface Sums {
 }
 export const zero: Sums = { violating: 0, unknown: 0, passing: 0, notApplicable: 0, notListed: 0 };
 
-/** Resources that are unknown, and types that were not listed: of those nobody knows how many there are. */
+/** How many resources are unknown, and how many types were not listed: the resources of those cannot be counted. */
 function UnknownCell({ of, rule }: { of: Sums; rule?: string }) {
   const text = [of.unknown > 0 && count(of.unknown), of.notListed > 0 && `${plural(of.notListed, 'type')} not listed`]
     .filter(Boolean)

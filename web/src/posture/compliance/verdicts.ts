@@ -15,9 +15,9 @@ type Counts = Pick<ControlPosture, 'violating' | 'unknown' | 'notListed' | 'pass
 const assessedAs = { Pass: 'pass', Violation: 'violation', NotApplicable: 'nothing' } as const;
 
 /**
- * How a control stands, as the server counts it: violated if one resource violates it; else unknown if one is unknown or
- * resources could not be listed; else pass if one passes. A control whose rules are about nothing that is there has no verdict.
- * A control without a rule has the verdict of the person who assessed it.
+ * The verdict of a control, as the server counts it: violated if a resource violates it; else unknown if a resource is unknown
+ * or resources could not be listed; else pass if a resource passes. If its rules apply to no resource, the verdict is "nothing".
+ * A control without a rule has the verdict of the person who assessed it, and is "none" without one.
  */
 export function verdictOf(c: Counts): Verdict {
   if (c.violating > 0) return 'violation';
