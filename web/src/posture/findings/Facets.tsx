@@ -59,7 +59,7 @@ function Value({
   );
 }
 
-/** Values of a facet that are shown before all are asked for. */
+/** How many values of a facet are shown until the user opens all of them. */
 const most = 12;
 
 /** Values to filter by, with how many findings each would show. */

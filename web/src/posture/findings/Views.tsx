@@ -21,7 +21,7 @@ const viewsQuery = {
   staleTime: 60_000,
 };
 
-/** What of an address belongs to a view: not the open finding. */
+/** The query string that a view keeps: that of the address, without the open finding. */
 const queryOf = (search: Search) => formatSearch({ ...search, f: undefined }).slice(1);
 
 function SaveDialog({ search, onClose }: { search: Search; onClose: () => void }) {
@@ -72,7 +72,7 @@ export function Views({ search }: { search: Search }) {
       to="/findings"
       search={to as never}
       title={title}
-      activeOptions={{ exact: true }} // else Open, which sets nothing, counts as the current one always
+      activeOptions={{ exact: true }} // else Open, which has no search parameters, is always marked active
       aria-current={name === current ? 'true' : undefined}
     >
       {label}

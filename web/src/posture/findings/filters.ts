@@ -28,7 +28,7 @@ export const kinds: FilterKind[] = [
   { name: 'control', member: 'complianceControlIds', field: '', label: 'Control' },
 ];
 
-/** The states of a finding that a list can be of. */
+/** The states of findings: a list shows the findings in one of them. */
 export const states = {
   open: { label: 'Open', filters: { status: 'Open', isSuppressed: false } },
   suppressed: { label: 'Suppressed', filters: { isSuppressed: true } },

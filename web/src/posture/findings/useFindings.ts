@@ -7,7 +7,7 @@ import { filtersOf, sortsOf, states, type State } from './filters';
 
 const pageSize = 200;
 
-/** The findings of an address, in pages that are asked for as one scrolls. */
+/** The findings that match the filters of an address. Further pages are requested while the user scrolls. */
 export function useFindings(search: Search) {
   const filters = filtersOf(search);
   const sorts = sortsOf(search);
@@ -46,7 +46,7 @@ const counted = ['level', 'cloudAccountId', 'service', 'region', 'tag.Environmen
 export const useFacets = (search: Search) =>
   useQuery(findingsQuery({ filters: filtersOf(search), facets: counted, paginationInfo: { pageSize: 1 } }));
 
-/** The ids of every finding of an address, at most ten thousand. */
+/** The ids of all findings that match the filters of an address, at most ten thousand. */
 export async function allIds(search: Search): Promise<string[]> {
   const ids: string[] = [];
   let token: string | null = null;

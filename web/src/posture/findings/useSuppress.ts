@@ -5,7 +5,7 @@ import { posture } from '../../api/posture';
 import { plural } from '../../parts/text';
 import { showToast } from '../../parts/toast';
 
-/** Suppresses and releases findings, with a way back. */
+/** Suppresses and releases findings. A suppression can be undone from its toast. */
 export function useSuppress() {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -29,7 +29,7 @@ export function useSuppress() {
         body: { findingIds: ids, reason, until: until?.toISOString() ?? null },
       });
       showToast(`${plural(changedCount, 'finding')} suppressed`, () => void release(ids));
-      void renew(); // not waited for: the dialog closes at once, because the way back behind it is offered for ten seconds
+      void renew(); // not awaited: the dialog hides the toast, which offers to undo for only ten seconds
       return true;
     } catch (cause) {
       setError(cause);

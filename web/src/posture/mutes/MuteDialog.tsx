@@ -14,7 +14,7 @@ import { draftOfScope, parseTag, scopeOf, type ScopeDraft } from './scope';
 
 type End = '7' | '30' | '90' | 'date' | 'never';
 
-/** A date as an input of the browser has it, in local time. */
+/** The local date of a time, in the format of a date input. */
 const dateOf = (at: string | undefined) =>
   at ? new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 10) : '';
 

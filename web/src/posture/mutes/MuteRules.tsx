@@ -51,7 +51,7 @@ function Scope({ of }: { of: MuteRule['scope'] }) {
   );
 }
 
-/** Ends a mute rule, with a way back. */
+/** Ends a mute rule. The toast offers to undo that. */
 function useEnd() {
   const client = useQueryClient();
   const renew = () => Promise.all(['mutes', 'findings'].map((key) => client.invalidateQueries({ queryKey: [key] })));
@@ -76,7 +76,7 @@ function useEnd() {
             .catch(failed),
       );
       await renew();
-      setTimeout(() => void renew(), 11_000); // nothing tells that a time has passed
+      setTimeout(() => void renew(), 11_000); // the server reports no change when the end of a mute rule passes
     } catch (cause) {
       failed(cause);
       await renew();
