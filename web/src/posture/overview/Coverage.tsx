@@ -14,7 +14,7 @@ interface Item {
   search?: Record<string, string>;
 }
 
-/** What keeps the numbers from being believed, and what was read. */
+/** Why the numbers may be incomplete, and what was read. */
 export function coverageOf(accounts: Account[], unread: UnreadType[], verdicts?: Verdicts): Item[] {
   const items: Item[] = [];
   for (const a of accounts) {

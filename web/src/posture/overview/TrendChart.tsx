@@ -9,7 +9,7 @@ const height = 296;
 const plot = { top: 8, bottom: 212, left: 42, right: 116 };
 const bars = { middle: 250, most: 26 };
 
-/** A round number above the largest value, and the lines below it. */
+/** The top of the axis, a round number not below the largest value, and the values of its grid lines. */
 function scale(most: number): { top: number; lines: number[] } {
   const rough = Math.max(most, 4) / 4;
   const unit = 10 ** Math.floor(Math.log10(rough));

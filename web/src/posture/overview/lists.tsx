@@ -85,17 +85,17 @@ export function AccountCounts({ page, accounts }: { page: FindingPage; accounts:
   return (
     <ul className="list">
       {rows.slice(0, 8).map(({ account: a, count: n, levels }) => {
-        const sick = a.accountStatus.value !== 'active';
+        const inactive = a.accountStatus.value !== 'active';
         return (
           <li key={a.cloudAccountId}>
             <Link
               className="row"
-              to={sick ? `/accounts/${encodeURIComponent(a.cloudAccountId)}` : '/findings'}
-              search={(sick ? {} : { account: a.cloudAccountId }) as never}
+              to={inactive ? `/accounts/${encodeURIComponent(a.cloudAccountId)}` : '/findings'}
+              search={(inactive ? {} : { account: a.cloudAccountId }) as never}
             >
               <ProviderMark provider={a.provider} />
               <span className="cut grow">{a.cloudAccountName}</span>
-              {sick ? (
+              {inactive ? (
                 <span className="small c-error">{problem[a.accountStatus.value]}</span>
               ) : (
                 <>

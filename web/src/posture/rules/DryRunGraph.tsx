@@ -20,7 +20,7 @@ const mostDrawn = 20;
 interface Props {
   /** The resources that the server lists. */
   found: Found[];
-  /** The number of resources that violate the rule or are unknown. The server does not list all of many. */
+  /** The number of resources that violate the rule or are unknown. If they are many, the server lists only some. */
   total: number;
   /** If false, not everything was read that the rule reads. */
   complete: boolean;

@@ -32,7 +32,7 @@ function useOverlap(
     }),
     enabled: ids.length > 0,
   });
-  const page = answer.isPlaceholderData ? undefined : answer.data; // not the answer about the resources before
+  const page = answer.isPlaceholderData ? undefined : answer.data; // placeholder data is about the previous resources
   const found = ids.length > 0 ? buckets(page?.aggregations?.rule) : [];
   const other = found.find((b) => b.value !== own);
   return {
@@ -49,7 +49,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
   const all = t.violating + t.unknown + t.passing;
   const failed = run.outcomes.filter((o) => o.error);
   const unread = run.outcomes.flatMap((o) => (o.answer?.unread ?? []).map((u) => ({ ...u, account: o.account })));
-  const blind = new Set([...failed.map((o) => o.account.cloudAccountId), ...unread.map((u) => u.cloudAccountId)]).size;
+  const incomplete = new Set([...failed.map((o) => o.account.cloudAccountId), ...unread.map((u) => u.cloudAccountId)]).size;
   const hit = run.outcomes.filter((o) => (o.answer?.violating ?? 0) > 0).length;
   const rows = run.outcomes.flatMap((o) => (o.answer?.results ?? []).map((r) => ({ ...r, account: o.account })));
   const overlap = useOverlap(
@@ -71,7 +71,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
         <span>
           <Word name="unknown" />
           <b>{count(t.unknown)}</b>{' '}
-          <span className="small t3">{blind ? `and ${plural(blind, 'account')} not read in full` : `of ${count(all)}`}</span>
+          <span className="small t3">{incomplete ? `and ${plural(incomplete, 'account')} not read in full` : `of ${count(all)}`}</span>
         </span>
         <span>
           <Word name="pass" />
@@ -184,7 +184,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
                   </td>
                 </tr>
               ))}
-              {rows.length === 0 && blind === 0 && (
+              {rows.length === 0 && incomplete === 0 && (
                 <tr>
                   <td colSpan={4 + reads.length} className="t3">
                     No resource violates the rule, and none is unknown.
@@ -224,7 +224,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
       {view === 'graph' && (
         <DryRunGraph
           total={t.violating + t.unknown}
-          complete={blind === 0}
+          complete={incomplete === 0}
           found={rows.map((r) => ({
             entityId: r.entity.entityId,
             account: r.account.cloudAccountId,

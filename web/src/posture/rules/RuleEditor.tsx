@@ -60,7 +60,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   // The version that was opened: what others save meanwhile is a conflict, not a surprise in the text.
   const [version, setVersion] = useState(given);
   const rule = version?.rule;
-  // The rule that a first save made, for who typed meanwhile and stays here: the next save changes it.
+  // The rule that the first save created. If the user typed meanwhile and stays on this page, the next save changes that rule.
   const [made, setMade] = useState<Versioned>();
   const base = version ?? made;
   const [draft, setDraft] = useState(first);
@@ -88,7 +88,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   };
   const failure = run?.query === queryText(draft) ? run.outcomes.find((o) => o.error)?.error : undefined;
   const refusedProblems = queryProblems(refusal?.error).filter((p) => p.path === 'query' || p.path === 'queryString');
-  // A refused query that was changed since may be mended.
+  // A refused query that was changed since then may be valid now.
   const outdated = refusedProblems.length > 0 && refusal?.query !== queryText(draft);
   const error = outdated ? undefined : refusal?.error;
   const saveProblems = outdated ? [] : refusedProblems;

@@ -13,7 +13,7 @@ import type { Draft } from './save';
 interface Props {
   draft: Draft;
   change: (patch: Partial<Draft>) => void;
-  /** Of a rule that comes with Vigil only the level and the values of parameters change. */
+  /** True for a rule that comes with Vigil: only its level and the values of its parameters can be changed. */
   fixed: boolean;
   stored: boolean;
   error: ApiError | undefined;

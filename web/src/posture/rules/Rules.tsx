@@ -53,7 +53,7 @@ function sumsByRule(results: ({ ruleId: string } & Sums)[]): Map<string, Sums> {
   return sums;
 }
 
-/** Switches a rule on or off, with a way back. */
+/** Enables or disables a rule. The toast offers to undo that. */
 export function useToggle() {
   const client = useQueryClient();
   const set = async (rule: Rule, status: Rule['status'], findings: number, undo = true) => {

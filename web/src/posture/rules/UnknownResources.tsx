@@ -11,7 +11,7 @@ import { count, plural, sentence, shortType } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { accountsQuery, useAccountNames, useRules } from '../data';
 
-/** Types that the rule reads and that were not listed: of those nobody knows how many resources there are. */
+/** Types of the resources that the rule finds and that were not listed: how many resources they have is not known. */
 function NotListed({ rule, account }: { rule: string; account: string | undefined }) {
   const accountName = useAccountNames();
   const filters = { ruleIds: [rule], ...(account ? { cloudAccountIds: [account] } : {}) };
@@ -20,12 +20,12 @@ function NotListed({ rule, account }: { rule: string; account: string | undefine
       queryKey: ['verdicts', 'unread', rule, account],
       queryFn: () => posture.post('/v1/rules/verdicts-query', { body: { filters, includeUnread: true } }),
     }).data?.unread ?? [];
-  const reads =
+  const findsTypes =
     useQuery({
       queryKey: ['rules', rule, 'reads'],
       queryFn: () => posture.get('/v1/rules/{rule_id}', { path: { rule_id: rule }, query: { include: 'reads' } }),
     }).data?.reads?.findsTypes ?? [];
-  const about = unread.filter((u) => reads.includes(u.entityType));
+  const about = unread.filter((u) => findsTypes.includes(u.entityType));
   if (about.length === 0) return null;
   return (
     <section className="region">
