@@ -27,7 +27,8 @@ type page struct {
 // A heading is an entry in the list of a page's headings.
 type heading struct{ ID, Text string }
 
-// A section is a heading of any level with the text up to the next heading.
+// A section is a heading of any level with the text up to the next heading. The
+// field heading is the ID of the heading, whose text is the first line of text.
 type section struct{ heading, text string }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))

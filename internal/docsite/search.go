@@ -18,8 +18,9 @@ const (
 	excerptLen = 240 // bytes
 )
 
-// find returns the sections that contain every word of the query; those with a
-// word in their heading come first.
+// find returns the sections that contain every word of the query, in their text
+// or in the title of the page. Those with the first word in their heading come
+// first.
 func (s *site) find(query string) []hit {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {

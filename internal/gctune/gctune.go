@@ -10,15 +10,15 @@ import (
 )
 
 // Heap growth between collections. By default Go lets the heap grow by 100 per
-// cent, which is little for a server: most of its allocations are pages of a
-// cloud's responses or requests, and short-lived. Collecting less often saves
+// cent, which is little for a server: most of its allocations are short-lived,
+// such as requests and pages of a cloud's responses. Collecting less often saves
 // more than a tenth of the processor time of reading accounts (see
 // bench/collect).
 const (
 	minGrowth     = 56 << 20 // bytes by which the heap may always grow, within maxPercent
-	smallHeap     = 24 << 20 // bytes; a larger live heap may grow by growthPercent of the rest
+	smallHeap     = 24 << 20 // bytes; a larger live heap may grow by growthPercent of what exceeds this
 	growthPercent = 200
-	maxPercent    = 250 // maximum growth in per cent of the live heap, because a small one may soon be larger
+	maxPercent    = 250 // maximum growth in per cent of the live heap, because a small heap may soon be larger
 )
 
 // Tune sets the growth of the heap, unless GOGC is set.

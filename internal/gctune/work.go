@@ -21,7 +21,7 @@ type Work struct {
 const (
 	garbageShare = 4 // 1/garbageShare of the budgets is added for garbage
 	headroom     = 5 // at least 1/headroom of the live heap stays free for garbage, regardless of the budgets
-	returnFrom   = 16 << 20
+	returnFrom   = 16 << 20 // bytes; less unused memory is not returned
 )
 
 // Begin starts a task. End must be called. Begin is cheap; only Grow has a
