@@ -40,7 +40,7 @@ type control struct {
 	ID    string   `yaml:"-"`
 	Title string   `yaml:"title"`
 	Was   string   `yaml:"was"`   // the same control in the edition that this one follows
-	Rules []string `yaml:"rules"` // ids of rules that answer it
+	Rules []string `yaml:"rules"` // ids of rules that check it
 }
 
 // UnmarshalYAML reads a mapping without losing its order.
@@ -78,8 +78,8 @@ func strict(n *yaml.Node, known ...string) error {
 // the control.
 type assignment struct {
 	control  string   // <framework id>_<control id>
-	formerID string   // rules of this control answer it too, or empty
-	rules    []string // and these
+	formerID string   // the predecessor of control, whose rules it inherits; may be empty
+	rules    []string // ids of rules that check control
 }
 
 func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, error) {

@@ -18,7 +18,7 @@ import (
 type Entry struct {
 	posture.Rule
 	File  string
-	Type  posture.EntityType // of what it raises
+	Type  posture.EntityType // of the entities that it checks
 	Plan  *gremlin.Plan
 	Cases []Case
 	Own   bool // it is of an organisation's own folder
@@ -81,8 +81,8 @@ func (in *folder) loadRule(file string) (Entry, error) {
 	return f.entry(file)
 }
 
-// checkWritten checks the members that every rule needs except those about settings,
-// for which they are generated.
+// checkWritten checks what every rule of the product needs, except those in settings
+// files.
 func (f *ruleFile) checkWritten() error {
 	if len(f.Controls) == 0 && !f.in.custom {
 		return errors.New("controls are required")

@@ -35,8 +35,8 @@ type setting struct {
 	Controls    map[string][]string `yaml:"controls"`
 	Unconfirmed map[string][]string `yaml:"unconfirmed"`
 	Events      map[string][]string `yaml:"events"`
-	// Cases are further cases: those of properties that functions derive begin with
-	// answers of the cloud.
+	// Cases are added to the generated ones. A case about a property that a function
+	// derives contains answers of the cloud.
 	Cases []Case `yaml:"cases"`
 }
 
@@ -100,7 +100,8 @@ func (s setting) describe() string {
 	return steps + ".as('about')"
 }
 
-// cases returns a violating, a passing and two unknown cases.
+// cases returns generated cases: a violating one, a passing one, unknown ones, and those
+// of resources to which the rule does not apply.
 func (s setting) cases() ([]Case, error) {
 	entity := func(values map[string]any, unknown ...string) []Entity {
 		e := Entity{Key: "one", Type: s.Type, Region: "eu-west-1", Properties: map[string]any{}, Unknown: unknown}
@@ -168,9 +169,9 @@ type condition struct {
 	step        string
 	example     any
 	opposite    any
-	hasOpposite bool // it follows from the condition
+	hasOpposite bool // opposite follows from the condition
 	limit       *limit
-	ended       bool // it is about versions of a table
+	ended       bool // the condition is about versions of a table
 }
 
 // A limit is a number with which a value is compared: a literal number or the name of a
@@ -235,7 +236,7 @@ func (c *condition) resolveTable(table *posture.VersionTable) error {
 }
 
 // other returns a value that does not satisfy the condition. It returns false for an edge that
-// must be absent, because a setting has no other entity.
+// must be absent, because generated cases have no second entity to which it could lead.
 func (c condition) other() (value any, ok bool) {
 	switch {
 	case c.property == strings.ToUpper(c.property):
