@@ -85,7 +85,7 @@ func serviceOf(host string) (provider, service string) {
 	if service, ok := microsofts[first]; ok {
 		return string(posture.Azure), service
 	}
-	return string(posture.Azure), "vault"
+	return string(posture.Azure), "vault" // the other hosts in egress.Clouds are key vaults
 }
 
 // measured is a limiter that counts throttles and waiting time.

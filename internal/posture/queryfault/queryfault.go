@@ -11,8 +11,8 @@ import (
 	"vigil/internal/posture/search"
 )
 
-// Detail blames the member of a request that holds a query. The message is the
-// caller's to choose; the place and the hint come from the error.
+// Detail returns a detail about the member at path, which holds the query. The position
+// and the hint come from err.
 func Detail(path, message string, err error) fault.Detail {
 	d := fault.Detail{Path: path, Message: message}
 	if e, ok := errors.AsType[*syntax.Error](err); ok {

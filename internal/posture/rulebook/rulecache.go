@@ -11,8 +11,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// A ruleCache keeps the rules of organisations at their last known generation. There
-// are more than a thousand, and every judgement needs them.
+// A ruleCache keeps the rules of organisations at their last known generation. Each
+// organisation has more than a thousand, and every judgement needs them.
 type ruleCache struct {
 	mu    sync.Mutex
 	known *simplelru.LRU[posture.OrgID, rulesAt] // nil before the first one
@@ -48,15 +48,15 @@ func cacheKey(org posture.OrgID, generation int64) posture.OrgID {
 }
 
 // put keeps rules, unless later ones are kept.
-func (c *ruleCache) put(org posture.OrgID, now rulesAt) {
+func (c *ruleCache) put(org posture.OrgID, loaded rulesAt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
 		c.known, _ = simplelru.NewLRU[posture.OrgID, rulesAt](organisationsKept, nil) // fails for sizes below 1 only
 	}
-	key := cacheKey(org, now.generation)
-	if last, ok := c.known.Get(key); !ok || last.generation < now.generation {
-		c.known.Add(key, now)
+	key := cacheKey(org, loaded.generation)
+	if last, ok := c.known.Get(key); !ok || last.generation < loaded.generation {
+		c.known.Add(key, loaded)
 	}
 }
 
