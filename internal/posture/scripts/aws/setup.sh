@@ -13,8 +13,9 @@
 # events:PutTargets, events:TagResource, sns:CreateTopic, sns:SetTopicAttributes,
 # sns:Subscribe, sns:TagResource; with --cloudformation also
 # cloudformation:CreateChangeSet, DescribeChangeSet, ExecuteChangeSet,
-# DescribeStacks; with --api-destination events:CreateConnection,
-# events:UpdateConnection, events:CreateApiDestination,
+# DescribeStacks; with --api-destination events:DescribeConnection,
+# events:CreateConnection, events:UpdateConnection,
+# events:DescribeApiDestination, events:CreateApiDestination,
 # events:UpdateApiDestination, iam:CreateRole, iam:PutRolePolicy, iam:PassRole;
 # for accounts other than the caller's sts:AssumeRole.
 set -euo pipefail

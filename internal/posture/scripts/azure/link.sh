@@ -105,14 +105,14 @@ make_credential() {
 
 # give_role SCOPE NAME assigns the role to the application on a subscription or group.
 give_role() {
-	local its=$role verb=create
-	if [[ -z $its ]]; then
-		its="Vigil Reader $2"
-		sed "s|\"@scopes@\"|\"$1\"|;s|\"Vigil Reader\"|\"$its\"|" "$folder/role.json" >"$folder/role-$2.json"
-		[[ -z $(az role definition list --name "$its" --scope "$1" --query '[].name' --output tsv) ]] || verb=update
+	local assigned=$role verb=create
+	if [[ -z $assigned ]]; then
+		assigned="Vigil Reader $2"
+		sed "s|\"@scopes@\"|\"$1\"|;s|\"Vigil Reader\"|\"$assigned\"|" "$folder/role.json" >"$folder/role-$2.json"
+		[[ -z $(az role definition list --name "$assigned" --scope "$1" --query '[].name' --output tsv) ]] || verb=update
 		run az role definition "$verb" --role-definition "@$folder/role-$2.json" --output none
 	fi
-	persist az role assignment create --assignee-object-id "$principal" --assignee-principal-type ServicePrincipal --role "$its" --scope "$1" --output none
+	persist az role assignment create --assignee-object-id "$principal" --assignee-principal-type ServicePrincipal --role "$assigned" --scope "$1" --output none
 }
 
 link_account() {

@@ -67,7 +67,8 @@ forget_credential() {
 	tell DELETE "/v1/providers/$provider/cloud-credentials/$1" >/dev/null
 }
 
-# persist repeats a command while the objects that it names have not propagated yet.
+# persist repeats a failing command, because the objects that it names may not have
+# propagated yet.
 persist() {
 	local attempt
 	for attempt in 1 2 3 4 5 6; do
