@@ -112,11 +112,11 @@ type (
 )
 
 func encode(spans []sdk.ReadOnlySpan) exportRequest {
-	of := resourceSpans{ScopeSpans: make([]scopeSpans, 1)}
-	of.ScopeSpans[0].Scope.Name = scope
+	all := resourceSpans{ScopeSpans: make([]scopeSpans, 1)}
+	all.ScopeSpans[0].Scope.Name = scope
 	for _, s := range spans {
-		if of.Resource.Attributes == nil {
-			of.Resource.Attributes = encodeAttributes(s.Resource().Attributes())
+		if all.Resource.Attributes == nil {
+			all.Resource.Attributes = encodeAttributes(s.Resource().Attributes())
 		}
 		r := spanRecord{
 			TraceID: s.SpanContext().TraceID().String(), SpanID: s.SpanContext().SpanID().String(),
@@ -129,9 +129,9 @@ func encode(spans []sdk.ReadOnlySpan) exportRequest {
 		if s.Status().Code == codes.Error {
 			r.Status = &status{2} // STATUS_CODE_ERROR
 		}
-		of.ScopeSpans[0].Spans = append(of.ScopeSpans[0].Spans, r)
+		all.ScopeSpans[0].Spans = append(all.ScopeSpans[0].Spans, r)
 	}
-	return exportRequest{[]resourceSpans{of}}
+	return exportRequest{[]resourceSpans{all}}
 }
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

@@ -62,8 +62,8 @@ func New(o Options) (*Tracer, error) {
 	return &Tracer{p, p.Tracer(scope)}, nil
 }
 
-// randomSampler replaces the trace id that a sampler decides by: the caller chose that of
-// the request.
+// randomSampler lets a sampler decide by a random trace id, because the caller chose the
+// id of the request and could thereby choose the decision.
 type randomSampler struct{ sdk.Sampler }
 
 // ShouldSample implements [sdk.Sampler].
@@ -93,7 +93,8 @@ func (t *Tracer) Request(r *http.Request) (*http.Request, Span) {
 }
 
 // Job starts the span of a job, in the trace with the given traceparent if it is not
-// empty, and a span within it of the time that the job waited since it was due; zero means now.
+// empty. The span begins when the job was due, and contains a span of the time that the
+// job has waited since. A zero due means now.
 func (t *Tracer) Job(ctx context.Context, kind, queue, parent string, due time.Time) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -112,8 +113,9 @@ func (t *Tracer) Job(ctx context.Context, kind, queue, parent string, due time.T
 	return ctx, Span{span}
 }
 
-// Continue starts a span in the trace with the given traceparent, in another process or
-// after the request has ended. If parent is empty, the span of the context is its parent.
+// Continue starts a span in the trace with the given traceparent, for work in another
+// process or after the end of the request. If parent is empty, the span of the context is
+// its parent.
 func (t *Tracer) Continue(ctx context.Context, name, parent string) (context.Context, Span) {
 	if t == nil || parent == "" {
 		return Start(ctx, name)
@@ -127,8 +129,8 @@ func (t *Tracer) Continue(ctx context.Context, name, parent string) (context.Con
 // the traceparent has decided whether it is recorded.
 func parentIn(ctx context.Context, parent string) context.Context {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
-	if of := trace.SpanContextFromContext(ctx); of.IsValid() {
-		ctx = trace.ContextWithSpanContext(ctx, of.WithRemote(false))
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		ctx = trace.ContextWithSpanContext(ctx, span.WithRemote(false))
 	}
 	return ctx
 }
