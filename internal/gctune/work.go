@@ -19,8 +19,8 @@ type Work struct {
 }
 
 const (
-	garbageShare = 4 // 1/garbageShare of the budgets is added for garbage
-	headroom     = 5 // at least 1/headroom of the live heap stays free for garbage, regardless of the budgets
+	garbageShare = 4        // 1/garbageShare of the budgets is added for garbage
+	headroom     = 5        // at least 1/headroom of the live heap stays free for garbage, regardless of the budgets
 	returnFrom   = 16 << 20 // bytes; less unused memory is not returned
 )
 
