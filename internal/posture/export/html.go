@@ -23,8 +23,8 @@ var reportText string
 var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 	"day":   func(r Report) string { return r.At.UTC().Format("2006-01-02 15:04 UTC") },
 	"lower": func(l posture.FindingLevel) string { return strings.ToLower(string(l)) },
-	"dict": func(title string, name string, key string, bars []bar) map[string]any {
-		return map[string]any{title: name, key: bars}
+	"dict": func(titleKey, title, barsKey string, bars []bar) map[string]any {
+		return map[string]any{titleKey: title, barsKey: bars}
 	},
 	"add":    func(a, b int) int { return a + b },
 	"times":  func(width int) int { return width * 160 / 100 },

@@ -71,10 +71,10 @@ func (j *junit) begin() error {
 		return nil
 	}
 	j.started = true
-	passed, skipped := j.casesWithoutFindings()
-	total := j.report.Counts.Total
+	cases, skipped := j.casesWithoutFindings()
+	failed := j.report.Counts.Total
 	_, err := fmt.Fprintf(j.w, "%s<testsuites name=\"Vigil\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n<testsuite name=\"Vigil\" tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" timestamp=\"%s\">\n",
-		xml.Header, total+len(passed), total, skipped, total+len(passed), total, skipped, j.report.At.UTC().Format("2006-01-02T15:04:05"))
+		xml.Header, failed+len(cases), failed, skipped, failed+len(cases), failed, skipped, j.report.At.UTC().Format("2006-01-02T15:04:05"))
 	return err
 }
 
@@ -104,8 +104,8 @@ func (j *junit) Close() error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	passed, _ := j.casesWithoutFindings()
-	for _, c := range passed {
+	cases, _ := j.casesWithoutFindings()
+	for _, c := range cases {
 		if err := j.write(c); err != nil {
 			return err
 		}

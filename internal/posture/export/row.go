@@ -166,7 +166,7 @@ func (t *table) Close() error {
 }
 
 // PlainCell prevents CSV injection: it prefixes a text that a spreadsheet would
-// interpret as a formula. Others choose some texts, such as tags.
+// interpret as a formula. Some texts, such as tags, come from untrusted people.
 func PlainCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

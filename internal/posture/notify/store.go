@@ -61,8 +61,8 @@ type Outbox interface {
 	OutboxOrgs(ctx context.Context) ([]posture.OrgID, error)
 
 	// Dispatch groups the oldest events of an organisation into messages and removes
-	// them from the outbox, in one transaction. The messages link to the URL link of the
-	// console. It returns true if there are more events.
+	// them from the outbox, in one transaction. link is the URL of the console that the
+	// messages contain. It returns true if there are more events.
 	Dispatch(ctx context.Context, org posture.OrgID, link string, now time.Time) (more bool, err error)
 
 	// DueChannels returns the channels that have messages and are not paused, those
