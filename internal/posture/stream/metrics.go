@@ -63,12 +63,12 @@ func (m *Metrics) reread(p posture.Provider, outcome string) {
 	}
 }
 
-// stage records the duration of a stage for a number of messages.
-func (m *Metrics) stage(name string, elapsed time.Duration, each int) {
+// stage records the duration of a stage once for each of count messages or targets.
+func (m *Metrics) stage(name string, elapsed time.Duration, count int) {
 	if m == nil {
 		return
 	}
-	for range each {
+	for range count {
 		m.stages.WithLabelValues(name).Observe(elapsed.Seconds())
 	}
 }

@@ -104,8 +104,8 @@ func compareEdges(d collect.Declaration, before, after []posture.Edge, changed m
 	}
 }
 
-// target returns the target that reads the neighbour. Azure's name of it is known
-// only of stored entities; of others all of the type is read.
+// target returns the target that reads the neighbour. Azure needs the resource id,
+// which only stored entities have: for others, all of the type are read.
 func (n neighbour) target(a posture.Account, stored posture.Entity) (posture.Target, bool) {
 	for _, t := range n.types {
 		region, name, ok := splitID(t, a.ID, n.id)

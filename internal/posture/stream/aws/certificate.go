@@ -123,8 +123,8 @@ func (c *Certificates) fetch(ctx context.Context, address string) (*rsa.PublicKe
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.cache) >= keysKept {
-		for any := range c.cache {
-			delete(c.cache, any)
+		for evicted := range c.cache {
+			delete(c.cache, evicted)
 			break
 		}
 	}

@@ -46,7 +46,7 @@ func pick(x *change.Index, all []level, current level, verb string) []posture.Ta
 		}
 		t := posture.Target{Type: d.Type, Region: posture.Global, Name: current.id}
 		if verb == "delete" && d.Declared != nil && d.Declared.Gathered && !d.Declared.Derived {
-			t.Name = "" // one of the resources that it is made from is gone, which does not tell what to remove
+			t.Name = "" // the id of a deleted role assignment does not tell its principal: read all of the type
 		}
 		found = append(found, t)
 	}

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// Streams knows some streams.
+// Streams maps secrets to streams.
 type Streams map[posture.StreamSecret]posture.Stream
 
 // StreamOf returns the stream with a handle.
@@ -54,5 +54,5 @@ func (n *Internet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// Client returns a client that calls nothing else.
+// Client returns a client whose calls the Internet answers.
 func (n *Internet) Client() *http.Client { return &http.Client{Transport: n} }
