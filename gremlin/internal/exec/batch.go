@@ -91,8 +91,8 @@ func (b *batch) clear() {
 	b.from = trim(b.from)
 }
 
-// prepareHandles makes a batch that is empty hold handles. Columns other than ids become
-// nil, except that bulks are kept if withBulks is true.
+// prepareHandles prepares an empty batch for handles; it does not change other batches.
+// Columns other than ids become nil, except that bulks are kept if withBulks is true.
 func (b *batch) prepareHandles(k graph.Kind, withBulks bool) {
 	if b.len() > 0 {
 		return
@@ -160,8 +160,8 @@ func (b *batch) move(i, j int) {
 	}
 }
 
-// appendRow appends row i of another batch. A batch of handles accepts only rows
-// of the same kind; a batch of values accepts any row.
+// appendRow appends row i of another batch. A batch of handles becomes a batch of
+// values if the row is of another kind.
 func (b *batch) appendRow(in *batch, i int) {
 	n := b.len()
 	if n == 0 {
@@ -202,7 +202,7 @@ func (b *batch) carry(in *batch, i, n int) {
 	}
 }
 
-// fill extends a column that did not exist for the first n rows.
+// fill extends a column to n rows with the value v. The result is never nil.
 func fill[T any](s []T, n int, v T) []T {
 	for len(s) < n {
 		s = append(s, v)

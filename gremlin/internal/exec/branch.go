@@ -338,10 +338,11 @@ func (o *chooseOp) matchesOption(k int, opt plan.Option, v graph.Value, ok bool)
 	return false, nil
 }
 
-// sendTo sends a row to all options of a kind; choose() uses only the first.
-func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, never bool) (sent bool, err error) {
+// sendTo sends a row to all options with the given pick, in choose() only to the
+// first, or to none if skip is true.
+func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, skip bool) (sent bool, err error) {
 	for k, opt := range o.options {
-		if opt.Pick != pick || never {
+		if opt.Pick != pick || skip {
 			continue
 		}
 		sent = true

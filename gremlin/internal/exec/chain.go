@@ -240,7 +240,7 @@ func (o *dropLabelsOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// labelOp adds labels to the current objects, and may drop paths.
+// labelOp adds labels to the current objects or, if drop is true, drops the paths.
 type labelOp struct {
 	base
 	labels []string
@@ -290,7 +290,8 @@ func sameObject(v graph.Value, b *batch, i int) bool {
 	return equal(v, b.vals[i])
 }
 
-// linkWithin builds the operators of a nested traversal.
+// linkWithin builds the operators of a nested traversal. An inject() at its start
+// emits its values after the first input row.
 func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
 	c, err := r.link(steps, end)
 	head := c.head

@@ -243,7 +243,7 @@ type groupReductions struct {
 	make    func() reduction
 	pre     *child
 	simple  bool  // no steps precede the reduction
-	count   *walk // the counted walk, if it is a count
+	count   *walk // the walk whose results are counted, if the reduction is a count
 	post    *child
 	reds    []reduction
 }

@@ -152,11 +152,11 @@ func (t *labelTest) matchRow(row uint32) bool {
 // matchElement reports whether a vertex or edge satisfies all conditions.
 func (t *condTest) matchElement(kind graph.Kind, h graph.Handle) bool {
 	tt := t.table(kind)
-	l, row := t.run.g.VertexRow, uint32(0)
+	rowOf, row := t.run.g.VertexRow, uint32(0)
 	if kind == graph.KindEdge {
-		l = t.run.g.EdgeRow
+		rowOf = t.run.g.EdgeRow
 	}
-	label, row := l(h)
+	label, row := rowOf(h)
 	lt := tt.label(label)
 	if !lt.ok || !lt.matchRow(row) {
 		return false
@@ -177,7 +177,7 @@ func (t *condTest) matchIDs(kind graph.Kind, h graph.Handle) bool {
 	return true
 }
 
-// value reports whether any value satisfies the conditions.
+// value reports whether v, which may be of any kind, satisfies the conditions.
 func (t *condTest) value(v graph.Value) (bool, error) {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge {
 		return t.matchElement(k, v.Handle()), nil

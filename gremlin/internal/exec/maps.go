@@ -90,7 +90,7 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 	}
 	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		var b strings.Builder
-		ring := 0
+		nextBy := 0
 		for _, p := range pieces {
 			b.WriteString(p.Text)
 			if p.Last {
@@ -100,8 +100,8 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 			var ok bool
 			var err error
 			if p.Var == "_" {
-				v, ok, err = bys[ring%len(bys)].row(in, i)
-				ring++
+				v, ok, err = bys[nextBy%len(bys)].row(in, i)
+				nextBy++
 			} else {
 				v, ok, err = r.formatVar(in, i, p.Var, keys[p.Var])
 			}
