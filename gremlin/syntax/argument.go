@@ -4,7 +4,7 @@ import "strings"
 
 // argument parses one argument. accept is the set of kinds that are allowed at
 // this place: it decides how a word is interpreted, and other kinds are errors.
-// of is the step or predicate of the argument.
+// step is the step or predicate of the argument.
 func (p *parser) argument(accept Kind, step string) (Arg, *Error) {
 	span := p.tok.Span
 	a, err := p.readArgument(accept, step)

@@ -157,7 +157,7 @@ func (p *parser) mapKey() (Arg, *Error) {
 	return p.argument(kindKey, "the key of a map")
 }
 
-// maxRange is the maximum number of items of a range, regardless of Limits.
+// maxRange is the maximum number of items of a range of integers, regardless of Limits.
 const maxRange = 1_000_000
 
 // size returns the number of items, or an error message about the ends.

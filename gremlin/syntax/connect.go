@@ -4,8 +4,8 @@ import "slices"
 
 // Connect rewrites infix connectives to the prefix form: a().or().b().and().c()
 // becomes or(a(), and(b(), c())). and has higher precedence than or. The steps
-// are those of one traversal; nested traversals are not changed. root says that
-// they are those of a whole query, whose first step with its labels stays in
+// are those of one traversal; nested traversals are not changed. If root is true,
+// they are the steps of a whole query, whose first step with its labels stays in
 // front. Steps without infix connectives are returned unchanged.
 func Connect(steps []Step, root bool) []Step {
 	if !slices.ContainsFunc(steps, infix("or")) && !slices.ContainsFunc(steps, infix("and")) {

@@ -6,8 +6,8 @@ import "strings"
 type Enum uint8
 
 // The enumerations, named like their prefix in a query. A constant without a prefix
-// that exists in several enumerations belongs to the first of them: set is
-// Cardinality.set, not GType.set.
+// that exists in several enumerations belongs to the first of them that the argument
+// accepts: set is Cardinality.set where both are accepted, but GType.SET in typeOf(set).
 const (
 	NoEnum Enum = iota
 	T

@@ -5,7 +5,7 @@ type Limits struct {
 	Length   int // bytes of text
 	Steps    int // steps in total, including nested ones
 	Depth    int // nesting of traversals; also of lists, maps and predicates
-	Literals int // values in total, without keys and labels; a range counts its items
+	Literals int // values in total, without property keys and labels; a range counts its items
 	Regex    int // bytes of a regular expression
 }
 
