@@ -12,12 +12,12 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	isSimple := len(s.Bys) == 0 && s.From == "" && s.To == ""
+	unmodulated := len(s.Bys) == 0 && s.From == "" && s.To == ""
 	return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 		if err := r.meter.spend(in.pathOf(i).length()); err != nil {
 			return false, err
 		}
-		if isSimple {
+		if unmodulated {
 			return simple(in.pathOf(i)) == s.Simple, r.countVisit(in.value(i))
 		}
 		p, ok, err := r.pathOf(in.pathOf(i), s.From, s.To, bys)
@@ -144,7 +144,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := withCaches(bys)
+	cached := withCaches(bys)
 	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		path := in.pathOf(i)
 		if err := r.meter.spend(path.length()); err != nil {
@@ -153,7 +153,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 		if max := r.opt.Limits.Path; max > 0 && int64(path.length()) > max {
 			return graph.Null, false, &LimitError{Name: "path length", Allowed: max}
 		}
-		p, ok, err := r.pathOf(path, s.From, s.To, seen)
+		p, ok, err := r.pathOf(path, s.From, s.To, cached)
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}

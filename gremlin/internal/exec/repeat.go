@@ -20,7 +20,7 @@ type repeatOp struct {
 	front  *frontier
 	simple bool // fixed number of iterations, and rows may be merged in between
 	first  bool // run the first rows to the end at once, because they may suffice for a limit
-	down   bool
+	down   bool // the next operator needs no more rows
 }
 
 func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
@@ -153,7 +153,7 @@ func (o *repeatOp) rounds(b *batch) error {
 	return o.iterate(b)
 }
 
-// iterate runs the iterations after the first.
+// iterate runs iterations, beginning with the rows of b, until no rows are left.
 func (o *repeatOp) iterate(b *batch) error {
 	for b.len() > 0 {
 		if err := o.enter(b); err != nil {
@@ -406,8 +406,8 @@ type position struct {
 	path *node
 }
 
-// merged adds the bulk of a row to a row at the same vertex with the same path
-// labels. It returns false if there is none.
+// merged adds the bulk of a row to a row at the same vertex with the same path. It
+// returns false if there is none.
 func (f *frontier) merged(b *batch, i int) bool {
 	if f.places == nil {
 		f.places = map[position]int32{}

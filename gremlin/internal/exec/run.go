@@ -139,7 +139,7 @@ func usesSack(root *plan.Root) bool {
 	return found
 }
 
-// drive starts the chain of the query: an empty batch triggers the first
+// drive starts the chain of the query: a batch of one null row triggers the first
 // operator, which is a source.
 func (r *run) drive(c *chain) error {
 	start := &batch{vals: []graph.Value{graph.Null}}

@@ -209,8 +209,8 @@ func (o *effectOp) push(b *batch) error {
 
 func (o *effectOp) finish() error { return o.drain() }
 
-func (r *run) newRowEffect(next op, note func(in *batch, i int) (int64, error)) op {
-	return &effectOp{store: store{base: base{run: r, next: next}}, update: note}
+func (r *run) newRowEffect(next op, update func(in *batch, i int) (int64, error)) op {
+	return &effectOp{store: store{base: base{run: r, next: next}}, update: update}
 }
 
 // aggregateOp collects values under a name. The values of one input become

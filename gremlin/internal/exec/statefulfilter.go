@@ -245,17 +245,17 @@ func (o *dedupOp) handles(b *batch) error {
 
 // seenBits returns a bit set with one bit per vertex or edge of the graph.
 func (o *dedupOp) seenBits(kind graph.Kind) (graph.Bits, error) {
-	count, size := 0, o.run.g.VertexCap()
+	index, size := 0, o.run.g.VertexCap()
 	if kind == graph.KindEdge {
-		count, size = 1, o.run.g.EdgeCap()
+		index, size = 1, o.run.g.EdgeCap()
 	}
-	if o.bits[count] == nil {
+	if o.bits[index] == nil {
 		if err := o.reserve(int64(size / 8)); err != nil {
 			return nil, err
 		}
-		o.bits[count] = graph.NewBits(size)
+		o.bits[index] = graph.NewBits(size)
 	}
-	return o.bits[count], nil
+	return o.bits[index], nil
 }
 
 func (o *dedupOp) freshHandle(kind graph.Kind, h graph.Handle) (bool, error) {

@@ -186,7 +186,7 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 	limit := int64(0)
 	if n := len(steps); n > 0 {
 		if cut, ok := steps[n-1].(*plan.Range); ok {
-			if cut.Low != 0 || cut.High <= 0 { // a limit of 0 means none below
+			if cut.Low != 0 || cut.High <= 0 { // below, limit 0 means no limit
 				return nil
 			}
 			limit = cut.High

@@ -6,7 +6,7 @@ import (
 )
 
 // walkBy recognises traversals that can be evaluated as a walk: a count or a
-// list of the results of moves and tests.
+// list of the results of moves and tests, or the first value of a key among them.
 func (r *run) walkBy(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 {
