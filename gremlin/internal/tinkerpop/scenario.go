@@ -27,7 +27,7 @@ type Scenario struct {
 	LeftOut string `json:"-"`
 }
 
-// An Expectation describes the results of a scenario. Also are further expectations.
+// An Expectation describes the results of a scenario. Also holds further expectations.
 type Expectation struct {
 	Kind    string        `json:"kind"`
 	Header  string        `json:"header"`
@@ -58,7 +58,7 @@ func ReadScenarios(r io.Reader) ([]Scenario, error) {
 			return nil, fmt.Errorf("read scenario of line %d: %w", n, err)
 		}
 		if s.When != ToList && s.When != Next {
-			return nil, fmt.Errorf("read scenario of line %d: unknown %q", n, s.When)
+			return nil, fmt.Errorf("read scenario of line %d: unknown \"when\" %q", n, s.When)
 		}
 		all = append(all, s)
 	}

@@ -14,7 +14,7 @@ import (
 type Report struct {
 	Out            io.Writer
 	Verbose        bool // also print passing scenarios
-	Summary        bool // print the number of failures by tag and by message
+	Summary        bool // print the number of failures by feature and by error
 	Passed, Failed int
 	LeftOut        int // not run
 

@@ -83,7 +83,7 @@ func (v *toyValue) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// readTyped parses the types in graph files and similar ones.
+// readTyped parses a value of the type t, as both graph formats name it.
 func readTyped(t string, raw json.RawMessage) (v graph.Value, err error) {
 	switch t {
 	case "Byte", "Int8":
