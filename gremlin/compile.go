@@ -59,7 +59,7 @@ func prepare(q *syntax.Query, bind plan.Binding) (*plan.Root, error) {
 }
 
 // dependsOnRun reports whether the plan of a query depends on the run: it has
-// variables or uses the current time.
+// variables, or calls datetime() or UUID().
 func dependsOnRun(q *syntax.Query) bool {
 	found := false
 	syntax.Walk(q, func(a syntax.Arg) {

@@ -26,7 +26,7 @@ func (p *Plan) Reach(params map[string]graph.Value) (*Reach, bool) {
 
 // Dependents returns the vertices of a graph for which the answer of the query may depend
 // on the given vertices: those from which the query may reach one of them. It gives up
-// and returns false when there are more than limit, and when the answer about every
+// and returns false when there are more than limit, or when the answer about every
 // vertex depends on an unknown value.
 func (r *Reach) Dependents(g *graph.Graph, on []graph.Handle, limit int) ([]graph.Handle, bool) {
 	if len(withUnknown(g, r.KnownKeys, false)) > 0 {

@@ -15,7 +15,7 @@ type Touches = plan.Touched
 
 // Touches computes what the query can read; it may overestimate. params are the
 // values of its variables: when one has no value, the query can read anything.
-// The time of datetime() does not affect what the query reads, but its result.
+// The time of datetime() affects the query's result, but not what it reads.
 func (p *Plan) Touches(params map[string]graph.Value) Touches {
 	root := p.root
 	if root == nil {

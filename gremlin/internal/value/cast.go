@@ -28,8 +28,8 @@ func plainDecimal(v graph.Value) string {
 	return u.String() + "e" + strconv.FormatInt(-int64(s), 10)
 }
 
-// BigInt converts any number to a big integer and truncates fractions. The scale of a
-// decimal other than zero must not be below -maxScale.
+// BigInt converts any number to a big integer and truncates fractions. A decimal must be
+// zero or have a scale of at least -maxScale.
 func BigInt(v graph.Value) *big.Int {
 	switch v.Kind() {
 	case graph.KindBigInt:

@@ -86,8 +86,8 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 		return graph.BigDecimal(q.Quo(q, y), int32(preferred+shift)), nil
 	}
 	precision := max(digits(x), digits(y)) + 10
-	// With this shift the quotient has one or two digits too many. Dividing by them too
-	// rounds only once.
+	// With this shift the quotient has one or two extra digits. Multiplying the divisor by
+	// 10^extra rounds only once.
 	shift := int64(precision-digits(x)+digits(y)) + 1
 	if shift > maxScale {
 		return graph.Null, errDecimalRange
