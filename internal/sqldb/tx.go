@@ -27,6 +27,7 @@ type Tx struct {
 	conn      *sql.Conn
 	tx        *sql.Tx
 	exclusive bool // no other writer shares it
+	readOnly  bool
 	deferred  []deferredWork
 	after     []func()
 }
@@ -173,11 +174,11 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 	// Rolls back if fn fails or panics; does nothing after a commit.
 	defer func() { _ = stx.Rollback() }()
 
-	tx := &Tx{db: db, ctx: ctx, conn: conn, tx: stx}
+	tx := &Tx{db: db, ctx: ctx, conn: conn, tx: stx, readOnly: opts != nil && opts.ReadOnly}
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
-	if opts == nil { // a write
+	if !tx.readOnly {
 		if err := tx.runHook(); err != nil {
 			return nil, err
 		}
@@ -194,6 +195,9 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 // Context returns the context of the transaction. That of a write is not cancelled with
 // the caller's.
 func (tx *Tx) Context() context.Context { return tx.ctx }
+
+// ReadOnly reports whether the transaction sees only committed rows, as [DB.Read] does.
+func (tx *Tx) ReadOnly() bool { return tx.readOnly }
 
 // On reports whether the transaction belongs to the given database.
 func (tx *Tx) On(db *DB) bool { return tx.db == db }

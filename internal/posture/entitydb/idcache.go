@@ -11,7 +11,7 @@ import (
 // maxCached bounds the entries of each cache, of about a hundred bytes each.
 const maxCached = 200_000
 
-// idCache caches which account or cell a number stands for. Numbers are never
+// idCache caches which account or cell a number stands for. Committed numbers are never
 // reassigned, so entries never become stale.
 type idCache struct {
 	mu         sync.RWMutex
@@ -33,6 +33,16 @@ func (ids *idCache) partitions(org posture.OrgID, accounts []string) (accountNos
 		}
 	}
 	return accountNos
+}
+
+// afterCommit calls add at once if the transaction is read-only, else after its commit:
+// a transaction that is rolled back gives its numbers free.
+func afterCommit(tx *sqldb.Tx, add func()) {
+	if tx.ReadOnly() {
+		add()
+	} else {
+		tx.AfterCommit(add)
+	}
 }
 
 func (ids *idCache) addPartition(part partition) {
@@ -88,7 +98,7 @@ func (s *Store) contextsOf(tx *sqldb.Tx, rows []entityRow) (map[int64]cellContex
 		for _, h := range found {
 			contexts[h.cell] = h.cellContext
 		}
-		s.ids.addContexts(found)
+		afterCommit(tx, func() { s.ids.addContexts(found) })
 	}
 	return contexts, nil
 }

@@ -76,7 +76,7 @@ func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.Entity
 		return false, err
 	}
 	for _, p := range all {
-		s.ids.addPartition(p)
+		afterCommit(tx, func() { s.ids.addPartition(p) })
 		if tried[p.accountNo] {
 			continue
 		}

@@ -119,7 +119,7 @@ func (s *selection) allContexts() (map[int64]cellContext, error) {
 	for _, h := range all {
 		contexts[h.cell] = h.cellContext
 	}
-	s.store.ids.addContexts(all)
+	afterCommit(s.tx, func() { s.store.ids.addContexts(all) })
 	return contexts, err
 }
 
