@@ -15,7 +15,7 @@ type interner interface {
 // cells is a sequence of values in the narrowest representation that holds them
 // all. Only the slice for its kind is used.
 type cells struct {
-	kind    Kind // Bool, Int, Long, Float, Double, String, Mixed, or Null when empty
+	kind    Kind // Bool, Int, Long, Float, Double, String, Mixed, or Null before the first value
 	n       int
 	bools   Bits
 	ints    []int32

@@ -282,7 +282,7 @@ func (d *decoder) collection(k Kind, depth int) Value {
 	return sliceValue(k, vs)
 }
 
-// narrowInteger returns a number as a value of a kind.
+// narrowInteger returns the value of kind k that is encoded as n. It drops the bits that k does not have.
 func narrowInteger(k Kind, n uint64) Value {
 	switch k {
 	case KindBool:

@@ -106,8 +106,8 @@ func Eq(a, b Value) bool {
 func eqEntries(a, b Entry) bool { return Eq(a.Key, b.Key) && Eq(a.Value, b.Value) }
 
 // Compare orders two values of one type. It returns false when they have no
-// order: different types, NaN, or collections that contain such values. It is
-// the order of Gremlin's lt, lte, gt and gte.
+// order: different types, NaN, or collections that contain such values or differ
+// in length. It is the order of Gremlin's lt, lte, gt and gte.
 func Compare(a, b Value) (int, bool) {
 	if !isOrderable(a, b) {
 		return 0, false

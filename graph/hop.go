@@ -61,7 +61,7 @@ func (h *Hop) find(v Handle) (lo, hi uint32) {
 	return h.starts[i], h.starts[i+h.span]
 }
 
-// To returns the target vertices of the edges of v. See [Graph.Neighbours].
+// To returns the vertices at the other end of the edges of v. See [Graph.Neighbours].
 func (h *Hop) To(v Handle) []Handle {
 	lo, hi := h.find(v)
 	if lo == hi {
@@ -70,7 +70,7 @@ func (h *Hop) To(v Handle) []Handle {
 	return h.block.to[lo:hi:hi]
 }
 
-// Edges returns the edges of v and, in parallel, their target vertices. See [Graph.Incident].
+// Edges returns the edges of v and, in parallel, the vertices at their other ends. See [Graph.Incident].
 func (h *Hop) Edges(v Handle) (edges, to []Handle) {
 	lo, hi := h.find(v)
 	if lo == hi {

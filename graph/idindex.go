@@ -9,8 +9,8 @@ type idIndex struct {
 	extra   int      // number of elements in patched
 }
 
-// find returns the handle for an id. The handle remains when its element is removed, and
-// an edge to a vertex that was not added yet reserves one.
+// find returns the handle for an id. An id keeps its handle when its element is removed, and the
+// id of a vertex that was not added yet has a handle as soon as an edge refers to it.
 func (e *elements) find(id Value) (Handle, bool) {
 	return e.findWhere(id, func(Handle) bool { return true })
 }

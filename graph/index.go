@@ -14,7 +14,7 @@ type Index struct {
 	value  func(i int) Value
 	starts []uint32 // elems[starts[i]:starts[i+1]] have the i-th distinct value
 	elems  []Handle
-	held   int64 // bytes that value holds besides the column
+	held   int64 // memory that the function value refers to, besides the column
 }
 
 // index is the lazily built index of a column.

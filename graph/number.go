@@ -108,7 +108,7 @@ func wholeDecimal(u *big.Int, scale int64) (int64, bool) {
 // scales differ by more are compared by magnitude.
 const decimalLimit = 4096
 
-// compareDecimals orders two numbers by value. Neither may be NaN.
+// compareDecimals orders two numbers by value. A NaN sorts last.
 func compareDecimals(a, b Value) int {
 	if ra, rb := infinity(a), infinity(b); ra != 0 || rb != 0 {
 		return cmp.Compare(ra, rb)
@@ -118,7 +118,7 @@ func compareDecimals(a, b Value) int {
 	if au.Sign() != bu.Sign() || au.Sign() == 0 {
 		return cmp.Compare(au.Sign(), bu.Sign())
 	}
-	// The number of digits before the decimal point decides unless it is close.
+	// The number of digits before the decimal point decides unless these numbers are close.
 	if ma, mb := magnitude(au, aScale), magnitude(bu, bs); ma > mb+2 || mb > ma+2 {
 		return au.Sign() * cmp.Compare(ma, mb)
 	}

@@ -72,7 +72,7 @@ func (p *patch) compareCells(position position, cells map[Key]edit, rowKept bool
 	}
 }
 
-// nameExtras generates ids for values beyond the first that have none, and
+// nameExtras generates the missing ids of the second and further values, and
 // removes details that are all empty.
 func (p *patch) nameExtras(e *edit) {
 	for i := 1; i < len(e.details); i++ {
@@ -156,7 +156,7 @@ func (c *Column) withEdits(edits []edit, p *pool) (*Column, error) {
 	return b.column(p), nil
 }
 
-// overwritten is edited for the common case: a dense column that stays dense and
+// overwritten is withEdits for the common case: a dense column that stays dense and
 // of one kind, and cells with at most one plain value. It returns nil in other
 // cases.
 func (c *Column) overwritten(edits []edit, p *pool) (*Column, error) {

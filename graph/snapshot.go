@@ -142,7 +142,7 @@ func (d *decoder) symbols() *symbols {
 // vertices reads the vertex tables and ids.
 func (d *decoder) vertices(g *Graph) {
 	n := d.count(0)
-	if n > len(d.data) { // every vertex takes at least one bit
+	if n > len(d.data) { // every vertex takes at least one byte
 		d.fail("more vertices than data")
 		return
 	}
