@@ -41,7 +41,7 @@ type Answer struct {
 	Why   string
 }
 
-// Of returns Yes or No with a reason.
+// Of returns Yes with the reason, or No without one.
 func Of(yes bool, reason string) Answer {
 	if yes {
 		return Answer{Yes, reason}

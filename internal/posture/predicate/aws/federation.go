@@ -27,8 +27,8 @@ var consumerIssuers = []string{"cognito-identity.amazonaws.com", "accounts.googl
 // organisation, every project of a GitLab group, every workspace of a Terraform
 // organisation, the service accounts of every namespace of a cluster, or every
 // subject of another issuer. It returns false if that cannot be decided: a condition is not
-// supported, or it names a reusable workflow of GitHub alone, which other repositories can call if
-// its own is public.
+// supported, or only a reusable workflow of GitHub is named, which every repository can call if
+// the workflow is in a public repository.
 func (p Policy) WideFederations() (kinds []string, known bool) {
 	known = true
 	for _, s := range p.Statements {

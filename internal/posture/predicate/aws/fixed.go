@@ -27,8 +27,8 @@ func expand(value string) string {
 			out.WriteString("${" + rest)
 			return out.String()
 		}
-		name, _, _ = strings.Cut(strings.ToLower(name), ",")
-		switch name { // the part after a comma is a default
+		name, _, _ = strings.Cut(strings.ToLower(name), ",") // the part after a comma is a default
+		switch name {
 		case "*", "?", "$":
 			out.WriteString(name)
 		case "aws:resourceaccount", "aws:resourceorgid", "aws:resourceorgpaths":

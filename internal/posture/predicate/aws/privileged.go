@@ -99,7 +99,7 @@ func (i Identity) may(action string) predicate.Answer {
 	return i.allows(func(s Statement) bool { return s.onAll(kindsOf[action]) }, []string{action})
 }
 
-// onAll reports whether a statement covers every resource of an IAM type in any account.
+// onAll reports whether a statement covers every resource of an IAM type. It does not compare accounts.
 func (s Statement) onAll(kind string) bool {
 	if s.onEverything() {
 		return true

@@ -123,7 +123,7 @@ func openGitHubSubject(subject string, pattern bool) bool {
 	})
 }
 
-// notDenied decides whether Deny statements leave something of what a statement allows strangers.
+// notDenied decides whether Deny statements leave strangers a part of what a statement allows.
 func (p Policy) notDenied(allow Statement) predicate.Answer {
 	var all []predicate.Answer
 	for _, actions := range allow.Actions.pieces() {

@@ -89,7 +89,7 @@ var narrowing = []string{
 	"devices.excludeDevices", "deviceStates", "clientApplications", "authenticationFlows", "platforms.excludePlatforms", "locations.excludeLocations", "times",
 }
 
-// understood are the supported conditions by their first member.
+// understood are the names of the supported members of conditions.
 var understood = func() map[string]bool {
 	all := map[string]bool{"users": true, "applications": true, "clientAppTypes": true}
 	for _, path := range narrowing {

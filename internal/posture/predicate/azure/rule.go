@@ -67,7 +67,7 @@ var everywhere = ipset.Must("0.0.0.0/0", "::/0")
 var serviceTag = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)*$`)
 
 // source returns the addresses of a source prefix, and false if it is not understood.
-// A tag whose addresses are unknown counts as the whole internet or as none of it.
+// A tag whose addresses are unknown has none, except AzureCloud in an allow rule.
 func source(text string, denied bool) (ipset.Set, bool) {
 	switch strings.ToLower(text) {
 	case "*", "any", "internet":

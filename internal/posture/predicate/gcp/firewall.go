@@ -62,9 +62,9 @@ func Reaches(n Network, protocol string, port int) predicate.Answer {
 	return n.reaches(n.stages(""), nil, protocol, port)
 }
 
-// reaches decides whether the internet can reach a port of a machine, for every
-// combination of tags and service accounts that decides which rules apply to
-// it. With about, only by that rule.
+// reaches decides whether the internet can reach a port of a machine that has
+// some combination of the tags and service accounts in the rules. With about,
+// only by that rule.
 func (n *Network) reaches(stages [][]rule, about *rule, protocol string, port int) predicate.Answer {
 	out := predicate.Of(false, "")
 	machines, complete := n.machines(stages, about, protocol, port)
@@ -168,7 +168,7 @@ func (n Network) OnMachine(m Machine) Network {
 	return n
 }
 
-// stages returns the rules of each stage in order of evaluation. It marks the rule of a name.
+// stages returns the rules of each stage in order of evaluation. It marks the VPC rule called name as asked.
 func (n *Network) stages(name string) [][]rule {
 	var stages [][]rule
 	for _, p := range n.Hierarchy {
@@ -216,8 +216,8 @@ type admission struct {
 	why              string
 }
 
-// admitted evaluates the stages for a machine and the sources that are still
-// undecided. With asked, it admits only what the asked rule allows.
+// admitted returns the sources whose traffic the stages let through to a machine.
+// With asked, it admits only what the asked rule allows.
 func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protocol string, port int) (a admission) {
 	mayBeDenied := false // an earlier rule may deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")

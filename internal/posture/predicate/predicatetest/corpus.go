@@ -17,10 +17,11 @@ import (
 const atLeast = 80
 
 // Corpus runs a file of entries, each of which has a name, the answer (yes, no
-// or unknown), the reason if the name does not say it, and the members of T. An
-// entry with says also expects this text in the reason that the predicate
-// gives. Corpus fails when an answer differs, when a name is repeated, when one of the three
-// answers does not occur, and when there are fewer than 80 entries.
+// or unknown), why it is right if the name does not say it, and the members of
+// T. An entry with a reason also expects this text in the reason that the
+// predicate gives. Corpus fails when an answer differs, when a name is repeated,
+// when one of the three answers does not occur, and when there are fewer than 80
+// entries.
 func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	t.Helper()
 	count := Examples(t, file, ask)
