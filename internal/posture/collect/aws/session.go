@@ -81,7 +81,7 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 	answers := collect.NewAnswers()
 	read := func(scope resource.Scope, region string) []collect.Unit {
 		reader := s.reader(region, answers)
-		reader.Earlier = s.earlier // not after an event, which says that something changed
+		reader.Earlier = s.earlier // not in Unit: it reads after an event, which says that something changed
 		return s.units(scope, reader)
 	}
 	units := read(resource.PerAccount, posture.Global)
@@ -127,7 +127,7 @@ type partition struct {
 	homeRegion string // the region of global resources
 }
 
-// partitions by the second part of resource names.
+// partitions by the second part of ARNs.
 var partitions = map[string]partition{
 	"aws":        {"aws", "us-east-1"},
 	"aws-us-gov": {"aws-us-gov", "us-gov-west-1"},

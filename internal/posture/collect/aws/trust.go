@@ -75,8 +75,8 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 	return nil
 }
 
-// accepts reports whether a role can be assumed with an external id. It does not use the
-// session.
+// accepts reports whether a role can be assumed with an external id. It discards the
+// credentials.
 func (src *Source) accepts(ctx context.Context, p partition, role arn.ARN, externalID string) (bool, error) {
 	client, err := src.client(src.credentials, "")
 	if err != nil {

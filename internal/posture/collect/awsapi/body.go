@@ -66,8 +66,8 @@ func (b *body) free() {
 // because their size is not known before and is often a fraction of that of the body.
 type scratch struct{ body, decoded []byte }
 
-// Most responses are small. They have a pool of their own, because otherwise each of the many
-// calls at a time would hold a scratch that a page has grown to megabytes.
+// Most responses are small. They have a pool of their own: otherwise each of many concurrent calls
+// could hold a scratch that a large response has grown to megabytes.
 var smallScratches, scratches = scratchPool(), scratchPool()
 
 func scratchPool() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }

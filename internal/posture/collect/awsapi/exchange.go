@@ -193,7 +193,8 @@ func (x *exchange) prepareRetry(err error) bool {
 	return x.client.retryer.IsErrorRetryable(err)
 }
 
-// maxSkew is the clock difference that AWS accepts in a signature.
+// maxSkew is a clock difference that AWS still accepts in a signature: its limit is five
+// minutes.
 const maxSkew = 4 * time.Minute
 
 // adjustClock reports whether a call was refused because of clock skew, and records the

@@ -3,7 +3,7 @@ package azure
 import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 
-	_ "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm/runtime" // says where Resource Manager is
+	_ "github.com/Azure/azure-sdk-for-go/sdk/azcore/arm/runtime" // registers the endpoints of Resource Manager
 
 	"vigil/internal/posture"
 )

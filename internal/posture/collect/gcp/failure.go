@@ -47,7 +47,7 @@ func refusal(status int, body []byte, permission string) error {
 	return answer
 }
 
-// An responseError is a parsed error response.
+// A responseError is a parsed error response.
 type responseError struct {
 	status                                         int
 	message, reason, permission, service, consumer string

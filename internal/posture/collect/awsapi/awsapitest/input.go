@@ -3,7 +3,7 @@ package awsapitest
 import "vigil/internal/posture/collect/awsapi/model"
 
 // Input generates an input of an operation with all members or only the required ones.
-// Strings are valid in names and addresses. No value is zero, because generated SDK
+// Strings are valid in host names and URLs. No value is zero, because generated SDK
 // modules cannot distinguish zero from absent.
 func (m *Maker) Input(op *model.Operation, required bool) map[string]any {
 	if op.Input == nil {
