@@ -30,8 +30,8 @@ type Case struct {
 	Get string `yaml:"get"`
 	// Answers are the responses of the cloud by call. A response is an object; or one of
 	// the words denied, gone, notEnabled, notOffered and throttled; or "denied " and the
-	// message of the cloud; or "code " and an error code; or a list of {for, answer},
-	// selected by the input.
+	// message of the cloud; or "code " and the error code of a missing resource; or a list
+	// of {for, answer}, selected by the input.
 	Answers map[string]any `yaml:"answers"`
 	// Entities are the expected entities in any order.
 	Entities []Entity `yaml:"entities"`
@@ -115,8 +115,8 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	return compare(c.Entities, got)
 }
 
-// compare compares expected and actual entities. Properties, edges and unknowns must match
-// completely; other members are compared only when the expected entity has them.
+// compare compares expected and actual entities. The name and the XID are compared only when
+// the expected entity has them; other members must match completely.
 func compare(want, got []Entity) string {
 	byID := func(a, b Entity) int { return strings.Compare(a.ID, b.ID) }
 	want, got = slices.SortedFunc(slices.Values(want), byID), slices.SortedFunc(slices.Values(got), byID)

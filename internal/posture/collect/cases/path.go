@@ -48,7 +48,7 @@ func splitPath(path string) (parts []string) {
 type absent struct{}
 
 // assign returns a JSON value in which the value at a path is replaced. The value may be a
-// list of values of as many elements as the path leads to.
+// list with one value for each element that the path leads to.
 func assign(v any, path []string, value any) (any, error) {
 	if len(path) == 0 {
 		return conform(v, value)
@@ -109,7 +109,7 @@ func assign(v any, path []string, value any) (any, error) {
 	return object, err
 }
 
-// conform returns a value with the type of the value before it.
+// conform converts a value to the type of the value that it replaces.
 func conform(before, value any) (any, error) {
 	if _, remove := value.(absent); remove {
 		return value, nil

@@ -23,7 +23,7 @@ import (
 )
 
 // A Query is the query of a rule with the default values of its parameters and the
-// last days of the versions in its table.
+// last days of support of the versions in its table.
 type Query struct {
 	Text         string
 	Params       map[string]graph.Value
@@ -70,7 +70,7 @@ func Queries(t testing.TB, cloud string) map[string]Query {
 	return queries
 }
 
-// endOfSupport returns the last days of the versions in a table of the product.
+// endOfSupport returns the last days of support of the versions in a table of the product.
 func endOfSupport(t testing.TB, table string) map[string]string {
 	t.Helper()
 	text, err := fs.ReadFile(rules.Files, "tables/"+table+".yaml")
