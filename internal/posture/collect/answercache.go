@@ -17,7 +17,7 @@ import (
 type Answers struct {
 	mu   sync.Mutex
 	all  map[callKey]map[string]*cacheEntry // by address and input
-	uses map[callKey]int                    // by the units that have been reserved and not released
+	uses map[callKey]int                    // how often the units that are reserved make each call
 }
 
 // A callKey is a call, or a function that makes calls, in a region.

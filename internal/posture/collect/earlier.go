@@ -12,9 +12,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// EarlierAnswers keeps responses between the runs of one account, so that calls declared
-// with the key unchanged are not made again for resources that did not change. The
-// responses are in memory only.
+// EarlierAnswers keeps responses between the runs of one account, so that calls whose
+// declaration has the key "unchanged" are not made again for resources that did not
+// change. The responses are in memory only.
 type EarlierAnswers struct {
 	store   *EarlierStore
 	account string // organisation and account

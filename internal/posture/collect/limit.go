@@ -36,8 +36,8 @@ type Limiter interface {
 
 // Rates are the initial rates in calls per second by service: half of the
 // published limits, so that the customer's own programs have the other half.
-// Calls with a limit of their own have it in their declaration. When calls of a
-// service have different limits otherwise, it is half of the lowest one that is used.
+// Calls with a limit of their own have it in their declaration. If the other calls of
+// a service have different limits, the rate is half of the lowest of those in use.
 var Rates = map[string]float64{
 	"": 10, // default
 

@@ -144,8 +144,8 @@ func (r *Reader) find(ctx context.Context, t *resource.Type, name string, pick v
 	return single.stages(ctx, []resource.Stage{t.GetStage()}, nil, pick)
 }
 
-// itemNamed returns the item of the resource that the name identifies: the resource has the
-// name, or contains a part that has it.
+// itemNamed returns the item of the resource that has the name, or that contains a child
+// resource with the name.
 func (r *Reader) itemNamed(ctx context.Context, t *resource.Type, name string) (item *resource.Item, err error) {
 	requestName := r.Context.Cloud.RequestName(t, r.Context.Vars, name)
 	if requestName == "" {

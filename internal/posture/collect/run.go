@@ -95,7 +95,7 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 	}
 	missing := missingRegions(a.Account, session, units)
 	units = slices.DeleteFunc(units, func(u Unit) bool { return !a.Account.Reads(u.Region) })
-	empty, unread := r.closed(ctx, a, session)
+	empty, unreadRegions := r.closed(ctx, a, session)
 	units = append(units, empty...)
 	units = slices.DeleteFunc(units, func(u Unit) bool { return !scope.Covers(u.Type, u.Region) })
 
@@ -111,7 +111,7 @@ func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunSco
 		})
 	}
 	_ = group.Wait() // units report errors in their readings
-	r.forget(ctx, a, unread)
+	r.forget(ctx, a, unreadRegions)
 	o := t.outcome(ctx)
 	if o.Status == posture.RunCompleted && len(missing) > 0 && len(scope.Regions) == 0 {
 		o.Status, o.Reason = posture.RunCompletedWithErrors, fmt.Sprintf("regions that the account has not enabled: %s", strings.Join(missing, ", "))
@@ -157,7 +157,7 @@ type coverage interface {
 // closed returns a unit for each stored type in a region that the account no longer
 // uses, or that is no longer read. These units read nothing, which removes the stored
 // entities. It also returns the stored regions that are no longer read.
-func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit, unread []string) {
+func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit, unreadRegions []string) {
 	recorder, ok := r.Recorder.(coverage)
 	regions, regional := s.(Regional)
 	if !ok || !regional && len(a.Account.Collection.Regions) == 0 {
@@ -170,14 +170,14 @@ func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units
 	}
 	for _, c := range all {
 		reads := a.Account.Reads(c.Region)
-		if !reads && !slices.Contains(unread, c.Region) {
-			unread = append(unread, c.Region)
+		if !reads && !slices.Contains(unreadRegions, c.Region) {
+			unreadRegions = append(unreadRegions, c.Region)
 		}
 		if len(c.Regions) > 0 && (!reads || regional && regions.Closed(c.Region)) {
 			units = append(units, Unit{Type: c.Type, Region: c.Region, List: func(context.Context, Emit) error { return nil }})
 		}
 	}
-	return units, unread
+	return units, unreadRegions
 }
 
 // forget deletes the coverage of regions that are no longer read: their empty scopes do

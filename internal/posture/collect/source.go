@@ -22,7 +22,7 @@ type Source interface {
 // A Session reads one account. It renews its credentials by itself and is safe
 // for concurrent use.
 type Session interface {
-	// Units lists the units of a full collection: every collector in every enabled
+	// Units lists the units of a full collection: every type in every enabled
 	// region.
 	Units(ctx context.Context) ([]Unit, error)
 
