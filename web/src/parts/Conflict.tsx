@@ -8,17 +8,23 @@ export interface Difference {
   theirs: string;
 }
 
+/** A value as it is shown and compared: members of an object by name, because their order has no meaning. */
+function text(value: unknown): string {
+  if (Array.isArray(value)) return value.map(text).join(', ');
+  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.map(([name, member]) => `${name}: ${text(member)}`).join('; ');
+}
+
 /** The members whose values differ. */
 export const differencesOf = (
   labels: Record<string, string>,
   mine: Record<string, unknown>,
   theirs: Record<string, unknown>,
-): Difference[] => {
-  const text = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value ?? ''));
-  return Object.entries(labels)
+): Difference[] =>
+  Object.entries(labels)
     .map(([name, label]) => ({ label, mine: text(mine[name]), theirs: text(theirs[name]) }))
     .filter((d) => d.mine !== d.theirs);
-};
 
 interface Props {
   /** What was changed by somebody else: "the rule". */

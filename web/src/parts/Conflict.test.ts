@@ -1,0 +1,23 @@
+import { expect, test, vi } from 'vitest';
+import { differencesOf } from './Conflict';
+
+// These ask stores that only a browser has.
+vi.mock('./Button', () => ({ Button: () => null }));
+vi.mock('./Dialog', () => ({ Dialog: () => null }));
+
+const labels = { name: 'Name', tags: 'Tags', values: 'Parameters' };
+
+test('lists and texts are compared as they are shown', () => {
+  expect(differencesOf(labels, { name: 'a', tags: ['x', 'y'] }, { name: 'a', tags: ['x'] })).toEqual([
+    { label: 'Tags', mine: 'x, y', theirs: 'x' },
+  ]);
+  expect(differencesOf(labels, { name: '' }, {})).toEqual([]);
+});
+
+test('objects are compared by the values of their members', () => {
+  expect(differencesOf(labels, { values: { days: 90, ports: [22, 3389] } }, { values: { days: 60, ports: [22, 3389] } })).toEqual([
+    { label: 'Parameters', mine: 'days: 90; ports: 22, 3389', theirs: 'days: 60; ports: 22, 3389' },
+  ]);
+  expect(differencesOf(labels, { values: { b: 1, a: 2 } }, { values: { a: 2, b: 1 } })).toEqual([]);
+  expect(differencesOf(labels, { values: {} }, {})).toEqual([]);
+});
