@@ -4,9 +4,7 @@ import type { ApiError } from '../../api/error';
 import type { AccountLimit } from '../../api/posture';
 import { ManyField } from '../../parts/ManyField';
 import { accountsQuery } from '../data';
-
-/** name=value of the tags of a limit. */
-const pairsOf = (limit?: AccountLimit) => Object.entries(limit?.tags ?? {}).flatMap(([name, values]) => values.map((v) => `${name}=${v}`));
+import { limitTexts, pairsOf } from './limits';
 
 function parseTag(text: string): { value: string } | { error: string } {
   return /^[^=]+=/.test(text) ? { value: text } : { error: 'Write a tag as name=value.' };
@@ -56,7 +54,7 @@ export function LimitFields({ ids, setIds, pairs, setPairs, error }: ReturnType<
 export function LimitPill({ limit }: { limit: AccountLimit | undefined }) {
   if (!limit) return null;
   return (
-    <span className="pill" title={[...(limit.cloudAccountIds ?? []), ...pairsOf(limit)].join(', ')}>
+    <span className="pill" title={limitTexts(limit).join(', ')}>
       some accounts
     </span>
   );

@@ -16,9 +16,13 @@ import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { LimitFields, LimitPill, limitPaths, useLimit } from './Limit';
+import { limitTexts } from './limits';
 
 export const usersQuery = { queryKey: ['users'], queryFn: async () => (await posture.get('/v1/users')).results };
 export const roles = ['viewer', 'analyst', 'admin'].map((r) => ({ value: r, label: r }));
+
+const labels = { name: 'Name', email: 'E-mail', role: 'Role', status: 'Status', limit: 'Limited to' };
+const plain = (u: Body | User) => ({ ...u, limit: limitTexts(u.limitedTo) });
 
 interface Body {
   name: string;
@@ -67,11 +71,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
     return (
       <Conflict
         what="the user"
-        differences={differencesOf(
-          { name: 'Name', email: 'E-mail', role: 'Role', status: 'Status' },
-          { ...conflict.body },
-          { ...conflict.theirs },
-        )}
+        differences={differencesOf(labels, plain(conflict.body), plain(conflict.theirs))}
         onClose={() => setConflict(undefined)}
         onTheirs={() => void end('Theirs is kept')}
         onMine={() =>
