@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { posture, type MuteRule, type MuteSpec } from '../../api/posture';
 import { differencesOf } from '../../parts/Conflict';
+import { dateOf, timeOf } from '../../parts/dates';
 import { EditDialog } from '../../parts/EditDialog';
 import { TextArea, TextField } from '../../parts/Field';
 import { ManyField } from '../../parts/ManyField';
@@ -14,14 +15,10 @@ import { draftOfScope, parseTag, scopeOf, type ScopeDraft } from './scope';
 
 type End = '7' | '30' | '90' | 'date' | 'never';
 
-/** The local date of a time, in the format of a date input. */
-const dateOf = (at: string | undefined) =>
-  at ? new Date(new Date(at).getTime() - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 10) : '';
-
-function untilOf(choice: End, date: string): Date | undefined {
+function untilOf(choice: End, date: string, stored: string | undefined): string | undefined {
   if (choice === 'never') return undefined;
-  if (choice === 'date') return date ? new Date(`${date}T00:00:00`) : undefined;
-  return new Date(Date.now() + Number(choice) * 24 * 3_600_000);
+  if (choice === 'date') return timeOf(date, '00:00:00', stored);
+  return new Date(Date.now() + Number(choice) * 24 * 3_600_000).toISOString();
 }
 
 const labels = {
@@ -46,8 +43,8 @@ export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: S
   const rules = useQuery(rulesQuery).data ?? [];
   const accounts = useQuery(accountsQuery).data ?? [];
   const scope = scopeOf(draft);
-  const until = untilOf(end, date);
-  const spec: MuteSpec = { name, reason, scope, until: until?.toISOString() ?? null };
+  const until = untilOf(end, date, rule?.until);
+  const spec: MuteSpec = { name, reason, scope, until: until ?? null };
   const set = (part: keyof ScopeDraft) => (values: string[]) => setDraft({ ...draft, [part]: values });
   const save = async (etag: string | undefined) => {
     if (rule) await posture.put('/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: rule.id }, body: spec, etag });
