@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { posture, type ControlPosture } from '../../api/posture';
 import { Button } from '../../parts/Button';
+import { dateOf, timeOf } from '../../parts/dates';
 import { EditDialog } from '../../parts/EditDialog';
 import { TextArea, TextField } from '../../parts/Field';
 import { Segments } from '../../parts/Segments';
@@ -10,14 +11,14 @@ import { showToast } from '../../parts/toast';
 type Assessed = NonNullable<ControlPosture['assessed']>;
 
 /** A year from now in the format of a date input: most audits repeat every year. */
-const nextYear = () => new Date(Date.now() + 365 * 24 * 3_600_000).toISOString().slice(0, 10);
+const nextYear = () => dateOf(Date.now() + 365 * 24 * 3_600_000);
 
 /** What a person says about a control that no rule checks: verdict, why, and how long it holds. */
 export function AssessDialog({ framework, control, onClose }: { framework: string; control: ControlPosture; onClose: () => void }) {
   const old = control.assessed;
   const [verdict, setVerdict] = useState<Assessed['verdict']>(old?.verdict ?? 'Pass');
   const [reason, setReason] = useState(old?.reason ?? '');
-  const [date, setDate] = useState(old ? (old.until ?? '').slice(0, 10) : nextYear());
+  const [date, setDate] = useState(old ? dateOf(old.until) : nextYear());
   const client = useQueryClient();
   const path = { framework_id: framework, control_id: control.controlId };
   // The dialog waits until the list of controls is read again. Otherwise it could be opened again with the earlier assessment.
@@ -26,7 +27,7 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
     showToast(text);
   };
   const save = async () => {
-    const until = date ? new Date(`${date}T23:59:59`).toISOString() : undefined;
+    const until = timeOf(date, '23:59:59', old?.until);
     await posture.put('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', {
       path,
       body: { verdict, reason, ...(until ? { until } : {}) },
