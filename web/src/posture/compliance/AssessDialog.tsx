@@ -4,7 +4,9 @@ import { posture, type ControlPosture } from '../../api/posture';
 import { Button } from '../../parts/Button';
 import { dateOf, timeOf } from '../../parts/dates';
 import { EditDialog } from '../../parts/EditDialog';
+import { failureText } from '../../parts/failure';
 import { TextArea, TextField } from '../../parts/Field';
+import { Mark } from '../../parts/marks';
 import { Segments } from '../../parts/Segments';
 import { showToast } from '../../parts/toast';
 
@@ -19,6 +21,8 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
   const [verdict, setVerdict] = useState<Assessed['verdict']>(old?.verdict ?? 'Pass');
   const [reason, setReason] = useState(old?.reason ?? '');
   const [date, setDate] = useState(old ? dateOf(old.until) : nextYear());
+  const [withdrawing, setWithdrawing] = useState(false);
+  const [failure, setFailure] = useState<string>();
   const client = useQueryClient();
   const path = { framework_id: framework, control_id: control.controlId };
   // The dialog waits until the list of controls is read again. Otherwise it could be opened again with the earlier assessment.
@@ -27,6 +31,7 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
     showToast(text);
   };
   const save = async () => {
+    setFailure(undefined);
     const until = timeOf(date, '23:59:59', old?.until);
     await posture.put('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', {
       path,
@@ -35,9 +40,16 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
     await done(`Control ${control.controlId} is assessed`);
   };
   const withdraw = async () => {
-    await posture.delete('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', { path });
-    await done(`Control ${control.controlId} is not assessed any more`);
-    onClose();
+    setWithdrawing(true);
+    setFailure(undefined);
+    try {
+      await posture.delete('/v1/compliance-frameworks/{framework_id}/controls/{control_id}/assessment', { path });
+      await done(`Control ${control.controlId} is not assessed any more`);
+      onClose();
+    } catch (cause) {
+      setFailure(failureText(cause));
+      setWithdrawing(false);
+    }
   };
   return (
     <EditDialog<Assessed & { eTag: string }>
@@ -51,7 +63,7 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
       add="Record"
       hint={
         old && (
-          <Button look="quiet" changes onClick={() => void withdraw()}>
+          <Button look="quiet" changes disabled={withdrawing} onClick={() => void withdraw()}>
             Withdraw
           </Button>
         )
@@ -92,6 +104,12 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
             hint="Then a person must look again; empty for no end"
             onChange={(e) => setDate(e.target.value)}
           />
+          {failure && (
+            <div className="note error" role="alert">
+              <Mark name="error" />
+              <span>{failure}</span>
+            </div>
+          )}
         </>
       )}
     </EditDialog>
