@@ -106,7 +106,7 @@ func (c Condition) admits() predicate.Answer {
 	case t.kind == otherTest:
 		return predicate.NotKnown(c.Key + " is compared with " + c.Operator)
 	case kind == serviceKey:
-		return predicate.Of(t.negated || t.ifExists || t.forAll, "")
+		return predicate.Of(t.negated && !t.forAny || t.ifExists || t.forAll, "") // strangers lack the key
 	case kind == flagKey:
 		return predicate.Of(!c.demandsFlag(t), "")
 	case (t.ifExists || t.forAll) && !slices.Contains(alwaysPresent, c.Key) && !t.negated:
@@ -124,9 +124,15 @@ func (c Condition) admits() predicate.Answer {
 }
 
 // demandsFlag reports whether only callers for whom a flag is true can meet a condition on it.
+// For strangers with credentials it is "false"; requests of anonymous callers lack it.
 func (c Condition) demandsFlag(t test) bool {
-	wantTrue := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "true") })
-	return wantTrue != t.negated && !t.ifExists
+	switch {
+	case t.ifExists, t.forAll:
+		return false // a request without the key meets it
+	case t.negated: // a request without the key meets it, except with ForAnyValue
+		return t.forAny && slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+	}
+	return !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
 }
 
 // admitsAddress is admits for aws:SourceIp.

@@ -82,7 +82,7 @@ func (c Condition) restricts() predicate.Answer {
 		}), "")
 	case "aws:multifactorauthpresent":
 		yes := !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
-		return predicate.Of(t.kind == boolTest && yes && !t.ifExists, "")
+		return predicate.Of(t.kind == boolTest && yes && !t.ifExists && !t.forAll, "")
 	case "aws:multifactorauthage":
 		return predicate.Of(!t.ifExists && strings.HasPrefix(strings.ToLower(c.Operator), "numericless"), "")
 	}
