@@ -63,6 +63,7 @@ const (
 	orgKey                    // an organisation id, or a path that begins with one
 	arnKey                    // an ARN, which contains an account id
 	idKey                     // the id of a VPC or endpoint
+	providerKey               // the identity provider of a federated session
 	userIDKey                 // the unique id of an identity
 	addressKey
 	serviceKey  // the name of an AWS service
@@ -78,7 +79,7 @@ var keyKinds = map[string]keyKind{
 	"s3:dataaccesspointaccount": accountKey, "aws:vpceaccount": accountKey,
 	"aws:sourceorgid": orgKey, "aws:sourceorgpaths": orgKey, "aws:principalorgid": orgKey, "aws:principalorgpaths": orgKey,
 	"aws:vpceorgid": orgKey, "aws:vpceorgpaths": orgKey,
-	"aws:sourcearn": arnKey, "aws:principalarn": arnKey, "s3:dataaccesspointarn": arnKey, "lambda:sourcefunctionarn": arnKey, "aws:federatedprovider": arnKey,
+	"aws:sourcearn": arnKey, "aws:principalarn": arnKey, "s3:dataaccesspointarn": arnKey, "lambda:sourcefunctionarn": arnKey, "aws:federatedprovider": providerKey,
 	"elasticfilesystem:accesspointarn": arnKey, "elasticfilesystem:accessedviamounttarget": flagKey,
 	"aws:sourcevpc": idKey, "aws:sourcevpce": idKey, "aws:ec2instancesourcevpc": idKey, "aws:userid": userIDKey, "aws:sourceip": addressKey,
 	"aws:principalservicename": serviceKey, "aws:principalservicenameslist": serviceKey, "aws:principalisawsservice": flagKey,

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"slices"
 	"strings"
 
 	"vigil/internal/posture/predicate"
@@ -59,6 +60,8 @@ func fixes(kind keyKind, value string, pattern bool) predicate.Answer {
 		return predicate.Of(!open(id, pattern), "")
 	case arnKey:
 		return fixesARN(value, pattern)
+	case providerKey:
+		return fixesProvider(value, pattern)
 	case userIDKey:
 		id, _, _ := strings.Cut(value, ":")
 		return predicate.Of(!open(id, pattern), "")
@@ -95,6 +98,18 @@ func fixesARN(value string, pattern bool) predicate.Answer {
 		}
 	}
 	return predicate.Of(false, "")
+}
+
+// fixesProvider is fixes for identity providers. Those that the owner made have an ARN. Those
+// that AWS knows have none, and identities of every account come from them.
+func fixesProvider(value string, pattern bool) predicate.Answer {
+	switch {
+	case strings.HasPrefix(value, "arn:"), open(value, pattern):
+		return fixesARN(value, pattern)
+	case slices.Contains(consumerIssuers, strings.ToLower(value)):
+		return predicate.Of(false, "")
+	}
+	return predicate.NotKnown("cannot decide whose identity provider " + value + " is")
 }
 
 // fixesEndpoint is fixes for targets of notifications: an address of a certain
