@@ -289,6 +289,7 @@ test('a parameter of a native rule is set, checked and set back', async ({ postu
   await expect(page.locator('.editor-foot')).toContainText('No problems');
   await days.fill('many');
   await expect(page.getByText('Enter a whole number')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
   for (const value of ['60', '90']) {
     await days.fill(value);
     await page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ApiError } from '../../api/error';
 import { TextField } from '../../parts/Field';
-import { hintOf, textOf, valueOf, type Parameter } from './parameters';
+import { hintOf, textOf, typedInto, valueOf, type Parameter } from './parameters';
 import type { Draft } from './save';
 
 interface Props {
@@ -12,20 +12,21 @@ interface Props {
 
 function ParameterField({ parameter: p, draft, change, error }: Props & { parameter: Parameter }) {
   const value = draft.parameterValues?.[p.name] ?? p.default;
-  // The text while it is typed: it may not be a value yet.
+  // The text while it is typed: it may not be a value yet. It is out of date when another draft has replaced the one that it was typed into.
   const [typed, setTyped] = useState<string>();
-  const wrong = typed !== undefined && valueOf(p.type, typed) === undefined;
+  const wrong = draft.unfinished?.includes(p.name) ?? false;
+  const next = typed === undefined ? undefined : valueOf(p.type, typed);
+  const current = next === undefined ? wrong : !wrong && textOf(next) === textOf(value);
   return (
     <TextField
       label={p.name}
-      value={typed ?? textOf(value)}
+      value={current && typed !== undefined ? typed : textOf(value)}
       inputMode={p.type === 'integer' ? 'numeric' : undefined}
       hint={hintOf(p)}
       error={wrong ? (p.type === 'integer' ? 'Enter a whole number' : 'Enter whole numbers') : error?.field(`parameterValues.${p.name}`)}
       onChange={(e) => {
         setTyped(e.target.value);
-        const next = valueOf(p.type, e.target.value);
-        if (next !== undefined) change({ parameterValues: { ...draft.parameterValues, [p.name]: next } });
+        change(typedInto(draft, p, e.target.value));
       }}
       onBlur={() => !wrong && setTyped(undefined)}
     />

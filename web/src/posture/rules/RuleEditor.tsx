@@ -72,7 +72,9 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const refused = useRefusal('analyst', 'rules', 'organisation');
+  const forbidden = useRefusal('analyst', 'rules', 'organisation');
+  const unfinished = draft.unfinished?.length ? `The value of ${draft.unfinished.join(', ')} is not valid` : undefined;
+  const refused = forbidden ?? unfinished;
   const schema = useQuery(schemaQuery).data;
   const accounts = (useQuery(accountsQuery).data ?? []).filter((a) => a.provider === draft.provider);
   const [only, setOnly] = useState('');
@@ -103,6 +105,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
   };
   const save = async (status: Rule['status'], over = base) => {
+    if (unfinished) return showToast(unfinished);
     setRefusal(undefined);
     try {
       if (over) {
@@ -168,7 +171,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
         ) : (
           <>
             {rule && (
-              <Button look="danger" changes className="wide" refused={refused} onClick={() => setAsking('delete')}>
+              <Button look="danger" changes className="wide" refused={forbidden} onClick={() => setAsking('delete')}>
                 Delete
               </Button>
             )}

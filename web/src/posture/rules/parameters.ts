@@ -1,4 +1,5 @@
 import type { RuleParameter } from '../../api/posture';
+import type { Draft } from './save';
 
 export type Parameter = RuleParameter;
 
@@ -16,6 +17,14 @@ export function valueOf(type: Parameter['type'], text: string): unknown {
   if (type === 'strings') return words;
   const numbers = words.map(whole);
   return numbers.includes(undefined) ? undefined : numbers;
+}
+
+/** What changes in a draft when a text is typed into the field of a parameter. A text that is not a value leaves the last value in place. */
+export function typedInto(draft: Draft, p: Parameter, text: string): Pick<Draft, 'parameterValues' | 'unfinished'> {
+  const unfinished = (draft.unfinished ?? []).filter((name) => name !== p.name);
+  const value = valueOf(p.type, text);
+  if (value === undefined) return { unfinished: [...unfinished, p.name] };
+  return { parameterValues: { ...draft.parameterValues, [p.name]: value }, unfinished };
 }
 
 /** What the field says below it: what the parameter means, its limits and its default. */

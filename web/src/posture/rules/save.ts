@@ -7,6 +7,8 @@ export interface Draft extends RuleSpec {
   language: 'Graph' | 'Search';
   /** Id of the rule whose parameters and table define the variables of the query: this rule, or the one that it was copied from. */
   variablesOf?: string;
+  /** Names of the parameters whose field holds a text that is not a value. A draft with any is not saved: the user does not see its values. */
+  unfinished?: string[];
 }
 
 export const labels: Record<string, string> = {
@@ -125,7 +127,7 @@ export async function saveRule(
 
 /** Stores a new rule. */
 export async function addRule(draft: Draft, status: Rule['status']): Promise<Versioned> {
-  const { language: _, variablesOf: __, visualizationQuery, ...spec } = draft;
+  const { language: _, variablesOf: __, unfinished: ___, visualizationQuery, ...spec } = draft;
   const { data, headers } = await posture.answer('post', '/v1/rules', {
     body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) },
   });
