@@ -111,6 +111,11 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
+// unexpectedStatus is the status of a response that is no success.
+type unexpectedStatus int
+
+func (s unexpectedStatus) Error() string { return fmt.Sprintf("the receiver answered %d", int(s)) }
+
 // RetryAfter returns how long the receiver asked to wait, or 0.
 func RetryAfter(err error) time.Duration {
 	var b busy
@@ -160,7 +165,7 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 		return webhook.Unreachable{Cause: err}
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		err := fmt.Errorf("the receiver answered %d", res.StatusCode)
+		err := unexpectedStatus(res.StatusCode)
 		// Retry other errors: wrong credentials and missing pages are often corrected
 		// within a day. A body that the receiver rejects stays the same.
 		switch res.StatusCode {

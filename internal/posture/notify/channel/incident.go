@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -44,17 +45,9 @@ func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) 
 	base := strings.TrimRight(c.Value("url"), "/")
 	header := map[string]string{"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(c.Value("username")+":"+c.Value("apiToken")))}
 	label := "vigil-" + m.ID
-	var found struct {
-		Issues []struct {
-			Key string `json:"key"`
-		} `json:"issues"`
-	}
-	query := url.Values{"jql": {`labels = "` + label + `"`}, "fields": {"key"}, "maxResults": {"1"}}
-	if err := s.call(ctx, http.MethodGet, base+"/rest/api/2/search?"+query.Encode(), header, nil, &found); err != nil {
+	exists, err := s.jiraHasLabel(ctx, base, header, label)
+	if err != nil || exists {
 		return err
-	}
-	if len(found.Issues) > 0 {
-		return nil
 	}
 	text := strings.Join(m.Lines(50), "\n")
 	if m.Link != "" {
@@ -64,6 +57,22 @@ func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) 
 		"project": map[string]any{"key": c.Value("project")}, "issuetype": map[string]any{"name": cmp.Or(c.Value("issueType"), "Task")},
 		"summary": cut(m.Title(), 250), "description": text, "labels": []string{"vigil", label},
 	}}), nil)
+}
+
+// jiraHasLabel reports whether an issue has a label. Jira Cloud has removed the search
+// that Jira Data Center offers, and Data Center does not have the one that replaces it.
+func (s *Senders) jiraHasLabel(ctx context.Context, base string, header map[string]string, label string) (bool, error) {
+	var found struct {
+		Issues []struct {
+			Key string `json:"key"`
+		} `json:"issues"`
+	}
+	query := "?" + url.Values{"jql": {`labels = "` + label + `"`}, "fields": {"key"}, "maxResults": {"1"}}.Encode()
+	err := s.call(ctx, http.MethodGet, base+"/rest/api/2/search/jql"+query, header, nil, &found)
+	if status, ok := errors.AsType[unexpectedStatus](err); ok && status == http.StatusNotFound {
+		err = s.call(ctx, http.MethodGet, base+"/rest/api/2/search"+query, header, nil, &found)
+	}
+	return len(found.Issues) > 0, err
 }
 
 // cut truncates a text to a number of bytes at a character boundary.
