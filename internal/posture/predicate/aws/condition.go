@@ -58,13 +58,13 @@ func (c Condition) test() test {
 type keyKind uint8
 
 const (
-	freeKey    keyKind = iota // callers choose its value, or may have it by chance
-	accountKey                // an account id
-	orgKey                    // an organisation id, or a path that begins with one
-	arnKey                    // an ARN, which contains an account id
-	idKey                     // the id of a VPC or endpoint
-	providerKey               // the identity provider of a federated session
-	userIDKey                 // the unique id of an identity
+	freeKey     keyKind = iota // callers choose its value, or may have it by chance
+	accountKey                 // an account id
+	orgKey                     // an organisation id, or a path that begins with one
+	arnKey                     // an ARN, which contains an account id
+	idKey                      // the id of a VPC or endpoint
+	providerKey                // the identity provider of a federated session
+	userIDKey                  // the unique id of an identity
 	addressKey
 	serviceKey  // the name of an AWS service
 	flagKey     // true for services of AWS, or for callers in a network of the owner
@@ -176,8 +176,8 @@ func (c Condition) refuses() predicate.Answer {
 	case kind == serviceKey:
 		return predicate.Of(true, "")
 	case kind == addressKey:
-		admitted := Condition{strings.TrimPrefix(strings.ToLower(c.Operator), "not"), c.Key, c.Values}
-		return predicate.Not(admitted.withoutIfExists().admits())
+		t.negated = false // who does not meet the opposite condition is refused
+		return predicate.Not(c.admitsAddress(t))
 	}
 	var all []predicate.Answer
 	for _, value := range c.Values {
@@ -200,9 +200,4 @@ func (c Condition) matchesWithoutFlag(t test) bool {
 		return !named("false") && !t.forAny
 	}
 	return named("false") && (t.ifExists || t.forAll)
-}
-
-func (c Condition) withoutIfExists() Condition {
-	c.Operator = strings.TrimSuffix(strings.ToLower(c.Operator), "ifexists")
-	return c
 }
