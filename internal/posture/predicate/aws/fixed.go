@@ -12,6 +12,8 @@ import (
 const (
 	ownerMark  = "\x01" // a value that the owner controls
 	callerMark = "\x02" // a value that the caller controls
+	// literalMark is a star or question mark that is no wildcard. No condition value has one.
+	literalMark = "\x03"
 )
 
 // expand replaces the variables in a value by marks.
@@ -30,7 +32,9 @@ func expand(value string) string {
 		}
 		name, _, _ = strings.Cut(strings.ToLower(name), ",") // the part after a comma is a default
 		switch name {
-		case "*", "?", "$":
+		case "*", "?":
+			out.WriteString(literalMark)
+		case "$":
 			out.WriteString(name)
 		case "aws:resourceaccount", "aws:resourceorgid", "aws:resourceorgpaths":
 			out.WriteString(ownerMark)
