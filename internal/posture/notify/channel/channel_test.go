@@ -218,6 +218,35 @@ func serveJira(t *testing.T, cloud bool, found string) (address string, got func
 	}
 }
 
+// TestTeamsTextsAreEscaped checks that names of resources are no Markdown, which could
+// show a link with a misleading text.
+func TestTeamsTextsAreEscaped(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"[x](https://evil)":   `\[x\](https://evil)`,
+		`\[x\](https://evil)`: `\\\[x\\\](https://evil)`,
+		"a_b_c **d**":         `a\_b\_c \*\*d\*\*`,
+	} {
+		address, got := receive(t, 200, nil, "{}")
+		m := message()
+		m.Events = m.Events[:1]
+		m.Events[0].Finding.Name = name
+		if err := senders().Send(t.Context(), notify.Channel{Type: notify.Teams, Secrets: map[string]string{"url": address}}, m); err != nil {
+			t.Fatal(err)
+		}
+		var body any
+		if err := json.Unmarshal(got()[0].body, &body); err != nil {
+			t.Fatal(err)
+		}
+		for i, prefix := range []string{"Vigil: ", ""} { // the title and the line of the event
+			text := member(body, "attachments", 0, "content", "body", i, "text")
+			if want := prefix + "High, risk 70: open-bucket on " + want + " (account 111111111111)"; text != want {
+				t.Errorf("text %d is %q, want %q", i, text, want)
+			}
+		}
+	}
+}
+
 // TestJiraGetsOneIssue sends a message to both kinds of Jira, whose issue may exist
 // already.
 func TestJiraGetsOneIssue(t *testing.T) {

@@ -25,10 +25,13 @@ func (s *Senders) slack(ctx context.Context, c notify.Channel, m notify.Message)
 	return s.post(ctx, c.Value("url"), nil, encode(map[string]any{"text": text, "unfurl_links": false}), nil)
 }
 
+// teamsText escapes the Markdown of an adaptive card's TextBlock.
+var teamsText = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`)
+
 // teams posts an adaptive card to a workflow webhook of Microsoft Teams.
 func (s *Senders) teams(ctx context.Context, c notify.Channel, m notify.Message) error {
 	block := func(text string, more map[string]any) map[string]any {
-		b := map[string]any{"type": "TextBlock", "text": text, "wrap": true}
+		b := map[string]any{"type": "TextBlock", "text": teamsText.Replace(text), "wrap": true}
 		for name, value := range more {
 			b[name] = value
 		}
