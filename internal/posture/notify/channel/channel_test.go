@@ -285,6 +285,36 @@ func TestJiraGetsOneIssue(t *testing.T) {
 	}
 }
 
+// TestJiraDescriptionIsEscaped checks that names of resources are no wiki markup.
+func TestJiraDescriptionIsEscaped(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"[x|https://evil] [~ann]": `\[x|https://evil\] \[~ann\]`,
+		`\[x|https://evil\]`:      `&#92;\[x|https://evil&#92;\]`,
+		"{color:red}a_b !c!":      `\{color:red\}a\_b \!c\!`,
+	} {
+		address, got := serveJira(t, true, `{"issues": []}`)
+		m := message()
+		m.Events = m.Events[:1]
+		m.Events[0].Finding.Name = name
+		target := notify.Channel{Type: notify.Jira}
+		if err := target.SetValues(map[string]string{"url": address, "project": "SEC", "username": "ann", "apiToken": "t0ken"}, false); err != nil {
+			t.Fatal(err)
+		}
+		if err := senders().Send(t.Context(), target, m); err != nil {
+			t.Fatal(err)
+		}
+		_, issue := got()
+		description := member(issue, "fields", "description")
+		if want := "High, risk 70: open-bucket on " + want + " (account 111111111111)\n\nhttps://vigil.example/console/findings"; description != want {
+			t.Errorf("description %q, want %q", description, want)
+		}
+		if summary := member(issue, "fields", "summary"); summary != m.Title() { // plain text
+			t.Errorf("summary %q, want %q", summary, m.Title())
+		}
+	}
+}
+
 // TestJiraWithoutAnySearch checks that no issue is created if the search fails: there
 // could be one already.
 func TestJiraWithoutAnySearch(t *testing.T) {

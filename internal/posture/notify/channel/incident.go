@@ -38,6 +38,10 @@ func (s *Senders) pagerDuty(ctx context.Context, c notify.Channel, m notify.Mess
 	return s.post(ctx, cmp.Or(c.Value("url"), "https://events.pagerduty.com/v2/enqueue"), nil, encode(body), nil)
 }
 
+// jiraText escapes the wiki markup of a description. Two backslashes are a line break
+// there, so a backslash is written as a character reference.
+var jiraText = strings.NewReplacer(`\`, "&#92;", "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "!", `\!`, "*", `\*`, "_", `\_`)
+
 // jira creates an issue with the REST API v2. It first searches for an issue with the
 // message's label, because an earlier attempt may have created one and lost the
 // response.
@@ -49,7 +53,7 @@ func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) 
 	if err != nil || exists {
 		return err
 	}
-	text := strings.Join(m.Lines(50), "\n")
+	text := jiraText.Replace(strings.Join(m.Lines(50), "\n"))
 	if m.Link != "" {
 		text += "\n\n" + m.Link
 	}
