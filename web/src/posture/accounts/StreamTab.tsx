@@ -84,6 +84,7 @@ export function StreamTab({ account }: { account: Account }) {
   const open = () => run(() => posture.post('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
   const close = () => run(() => posture.delete('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
   const missing = query.error instanceof ApiError && query.error.status === 404;
+  const stream = missing ? undefined : query.data; // after an error, data is still the earlier answer
   return (
     <section className="region stack">
       {query.isPending && <Skeleton />}
@@ -91,13 +92,13 @@ export function StreamTab({ account }: { account: Account }) {
       {missing && (
         <p className="t2">This account has no event stream: changes show with the next full read. The script below sets one up.</p>
       )}
-      {query.data && <Facts stream={query.data} />}
+      {stream && <Facts stream={stream} />}
       {secret && <Secret label="Secret of the stream" value={secret} />}
       <div className="row">
         <Button changes refused={refused} onClick={() => void open()}>
-          {query.data ? 'New secret' : 'Open by hand'}
+          {stream ? 'New secret' : 'Open by hand'}
         </Button>
-        {query.data && (
+        {stream && (
           <Button look="danger" changes refused={refused} onClick={() => void close()}>
             Close the stream
           </Button>
