@@ -76,6 +76,13 @@ test('a part of the page that fails does not affect the other parts', async ({ p
   await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
 });
 
+test('an activity whose findings cannot be read does not seem to have none', async ({ posture: page }) => {
+  await page.route('**/v2/findings/query', failures[500]!);
+  await page.goto(postureAt('/activity?show=findings'));
+  await expect(page.getByRole('alert').filter({ hasText: 'The findings could not be read' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /^Nothing happened/ })).toHaveCount(0);
+});
+
 test('a resource whose findings cannot be read does not seem to have none', async ({ posture: page }) => {
   await openResource(page);
   await page.route('**/v2/findings/query', failures[500]!);

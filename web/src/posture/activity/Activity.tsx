@@ -7,7 +7,7 @@ import { Button } from '../../parts/Button';
 import { useKeys } from '../../parts/keys';
 import { Mark } from '../../parts/marks';
 import { Segments, Select } from '../../parts/Segments';
-import { Answer, Empty } from '../../parts/states';
+import { Answer, Empty, Skeleton } from '../../parts/states';
 import { count, plural, shortType } from '../../parts/text';
 import { dateTime, useNow } from '../../parts/time';
 import { accountsQuery, buckets } from '../data';
@@ -117,11 +117,14 @@ export default function Activity() {
   const raised = useQuery(newestFindings({ ...of, createdFrom: iso(from), createdTo: iso(to) }, 'creationTime'));
   // The API does not sort by the time of resolution; the last update of a resolved finding is hardly ever another.
   const resolved = useQuery(newestFindings({ ...of, resolvedFrom: iso(from), resolvedTo: iso(to) }, 'lastUpdateTime'));
+  const wanted = kind === 'changes' ? [] : [raised, resolved];
+  const failed = wanted.find((q) => q.isError || (!q.data && q.failureReason)); // the reason is set after a failed attempt, before the next
+  const isRead = wanted.every((q) => q.data);
   const cut = kind === 'changes' ? [] : [raised.data?.cut ? 'raised' : [], resolved.data?.cut ? 'resolved' : []].flat();
   const findings = useMemo(() => {
     const all = [...(raised.data?.results ?? []), ...(resolved.data?.results ?? [])];
-    const wanted = all.filter((f) => !search.type || f.objectType === search.type);
-    return [...new Map(wanted.map((f): [string, Finding] => [f.id, f])).values()];
+    const ofType = all.filter((f) => !search.type || f.objectType === search.type);
+    return [...new Map(ofType.map((f): [string, Finding] => [f.id, f])).values()];
   }, [raised.data, resolved.data, search.type]);
   const move = (by: number) => {
     const shift = by * (to - from);
@@ -165,6 +168,11 @@ export default function Activity() {
       </div>
       <StreamNote />
       <CutNote what={cut} typed={!!search.type} />
+      {failed && (
+        <Answer query={failed} what="the findings" padded>
+          {() => null}
+        </Answer>
+      )}
       <Answer query={feed} what="the activity" padded>
         {({ pages }) => {
           const changes = kind === 'findings' ? [] : pages.flatMap((p) => p.results);
@@ -178,7 +186,15 @@ export default function Activity() {
                 step={step}
                 onChoose={(start, end) => change({ from: iso(start), to: iso(end), range: undefined }, { push: true })}
               />
-              {events.length === 0 ? (
+              {events.length > 0 ? (
+                <Lines events={events} />
+              ) : !isRead ? (
+                !failed && (
+                  <div className="region">
+                    <Skeleton />
+                  </div>
+                )
+              ) : (
                 <Empty
                   padded
                   title={
@@ -192,8 +208,6 @@ export default function Activity() {
                     ? 'Older findings can match.'
                     : `No resource changed, and no finding was raised or resolved${search.account || search.type ? ' with these filters' : ''}.`}
                 </Empty>
-              ) : (
-                <Lines events={events} />
               )}
               {more && (
                 <div className="region">
