@@ -2,6 +2,7 @@ package azure
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -246,8 +247,8 @@ func excludesOnlyCovered(p gjson.Result, all []gjson.Result, members Members) pr
 	for _, role := range texts(users.Get("excludeRoles")) {
 		answers = append(answers, coveredByOtherPolicy(p, all, "Roles", role))
 	}
-	if hasAny(users.Get("excludeGuestsOrExternalUsers")) || has(texts(users.Get("excludeUsers")), "GuestsOrExternalUsers") {
-		answers = append(answers, guestsCoveredByOtherPolicy(p, all))
+	for _, excluded := range guestsOf(users, "exclude") {
+		answers = append(answers, guestsCoveredByOtherPolicy(p, all, excluded))
 	}
 	return predicate.And(answers...)
 }
@@ -257,10 +258,54 @@ func coveredByOtherPolicy(p gjson.Result, all []gjson.Result, what, id string) p
 	return coveredByOther(p, all, func(users gjson.Result) bool { return has(texts(users.Get("include"+what)), id) })
 }
 
+// guests are the guests or external users of one type. With a tenant, they are only those of
+// that external tenant.
+type guests struct{ kind, tenant string }
+
+// guestKinds are the types of guests and external users.
+var guestKinds = []string{"internalGuest", "b2bCollaborationGuest", "b2bCollaborationMember", "b2bDirectConnectUser", "otherExternalUser", "serviceProvider"}
+
+// futureValue stands for every value that Graph does not return to clients that do not ask for it.
+const futureValue = "unknownFutureValue"
+
+// guestsOf returns the guests that the users of a policy include or exclude, each by their types
+// or by the old name for all of them.
+func guestsOf(users gjson.Result, side string) (all []guests) {
+	if has(texts(users.Get(side+"Users")), "GuestsOrExternalUsers") {
+		for _, kind := range guestKinds {
+			all = append(all, guests{kind: kind})
+		}
+	}
+	named := users.Get(side + "GuestsOrExternalUsers")
+	tenants := []string{""}
+	switch kind := named.Get("externalTenants.membershipKind").String(); kind {
+	case "", "all":
+	case "enumerated":
+		tenants = texts(named.Get("externalTenants.members"))
+	default:
+		tenants = []string{futureValue}
+	}
+	for kind := range strings.SplitSeq(named.Get("guestOrExternalUserTypes").String(), ",") {
+		kind = strings.TrimSpace(kind)
+		if kind == "" || kind == "none" {
+			continue
+		}
+		for _, tenant := range tenants {
+			all = append(all, guests{kind, tenant})
+		}
+	}
+	return all
+}
+
 // guestsCoveredByOtherPolicy decides whether another policy covers guests.
-func guestsCoveredByOtherPolicy(p gjson.Result, all []gjson.Result) predicate.Answer {
+func guestsCoveredByOtherPolicy(p gjson.Result, all []gjson.Result, excluded guests) predicate.Answer {
+	if excluded.kind == futureValue || excluded.tenant == futureValue {
+		return predicate.NotKnown(fmt.Sprintf("policy %s excludes guests of a type that is not supported", p.Get("displayName")))
+	}
 	return coveredByOther(p, all, func(users gjson.Result) bool {
-		return hasAny(users.Get("includeGuestsOrExternalUsers")) || has(texts(users.Get("includeUsers")), "GuestsOrExternalUsers")
+		return slices.ContainsFunc(guestsOf(users, "include"), func(included guests) bool {
+			return included.kind == excluded.kind && (included.tenant == "" || included.tenant == excluded.tenant)
+		})
 	})
 }
 
