@@ -36,7 +36,7 @@ type (
 		Severity      asffSeverity      `json:"Severity"`
 		Title         string            `json:"Title"`
 		Description   string            `json:"Description"`
-		Remediation   asffRemediation   `json:"Remediation"`
+		Remediation   asffRemediation   `json:"Remediation,omitzero"`
 		ProductFields map[string]string `json:"ProductFields"`
 		Resources     []asffResource    `json:"Resources"`
 		Compliance    asffCompliance    `json:"Compliance"`
@@ -51,7 +51,7 @@ type (
 		Recommendation asffRecommendation `json:"Recommendation"`
 	}
 	asffRecommendation struct {
-		Text string `json:"Text"`
+		Text string `json:"Text,omitempty"`
 		URL  string `json:"Url,omitempty"`
 	}
 	asffResource struct {
@@ -117,6 +117,8 @@ func SecurityHubTest(r Report, id, account, region string) json.RawMessage {
 	return text
 }
 
+// asffOf returns a finding in the format. Blank texts are omitted, because Security Hub
+// rejects findings that have one.
 func asffOf(f posture.Finding, r Report) asffFinding {
 	rule := r.rule(f.Rule)
 	region, partition := f.Region, "aws"
@@ -133,8 +135,8 @@ func asffOf(f posture.Finding, r Report) asffFinding {
 		ProductName: "Vigil", CompanyName: "Vigil", Region: region, GeneratorID: string(f.Rule), AwsAccountID: string(f.Account),
 		Types:     []string{"Software and Configuration Checks/Industry and Regulatory Standards"},
 		CreatedAt: asffTime(f.Created), UpdatedAt: asffTime(f.Updated), Severity: asffSeverity{strings.ToUpper(string(f.Level)), string(f.Level)},
-		Title: clip(rule.Name, asffTitle), Description: clip(cmp.Or(rule.Description, rule.Name), asffText),
-		Remediation:   asffRemediation{asffRecommendation{clip(rule.SuggestedAction, asffText/2), rule.DocumentationLink}},
+		Title: clip(strings.TrimSpace(rule.Name), asffTitle), Description: clip(cmp.Or(strings.TrimSpace(rule.Description), rule.Name), asffText),
+		Remediation:   asffRemediation{asffRecommendation{clip(strings.TrimSpace(rule.SuggestedAction), asffText/2), rule.DocumentationLink}},
 		ProductFields: map[string]string{"vigil/entityId": clip(string(f.Object), 2048), "vigil/version": r.Version},
 		Resources:     []asffResource{{asffType(f.ObjectType()), resourceID(f), partition, region, firstTags(f.Tags)}},
 		Compliance:    asffCompliance{"FAILED", controls[:min(len(controls), asffRelated)]}, Workflow: asffWorkflow{"NEW"}, RecordState: "ACTIVE",

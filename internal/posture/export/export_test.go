@@ -207,6 +207,35 @@ func TestASFFMatchesItsConstraints(t *testing.T) {
 	}
 }
 
+// TestASFFOmitsBlankTexts checks that blank texts are omitted: Security Hub rejects a
+// finding with one.
+func TestASFFOmitsBlankTexts(t *testing.T) {
+	t.Parallel()
+	const link = "https://example.com/x"
+	for name, c := range map[string]struct {
+		rule posture.Rule
+		want string // the remediation
+	}{
+		"everything":                   {posture.Rule{SuggestedAction: "Enable it.", DocumentationLink: link}, `{"Recommendation":{"Text":"Enable it.","Url":"https://example.com/x"}}`},
+		"no action":                    {posture.Rule{DocumentationLink: link}, `{"Recommendation":{"Url":"https://example.com/x"}}`},
+		"a blank action":               {posture.Rule{Description: "\n", SuggestedAction: " \t", DocumentationLink: link}, `{"Recommendation":{"Url":"https://example.com/x"}}`},
+		"an action after many spaces":  {posture.Rule{SuggestedAction: strings.Repeat(" ", 600) + "Enable it."}, `{"Recommendation":{"Text":"Enable it."}}`},
+		"neither action nor reference": {posture.Rule{Description: " "}, "null"},
+	} {
+		r, f := report(), findings()[0]
+		c.rule.ID, c.rule.Name = f.Rule, "Root has no second factor"
+		r.Rules = map[posture.RuleID]posture.Rule{f.Rule: c.rule}
+		got := parse[[]object](t, write(t, export.ASFF, r, []posture.Finding{f}))[0]
+		remediation, err := json.Marshal(got["Remediation"])
+		if err != nil || string(remediation) != c.want {
+			t.Errorf("%s: remediation %s, want %s (%v)", name, remediation, c.want, err)
+		}
+		if got["Description"] != c.rule.Name {
+			t.Errorf("%s: description %q", name, got["Description"])
+		}
+	}
+}
+
 func TestJUnit(t *testing.T) {
 	t.Parallel()
 	var suites struct {
