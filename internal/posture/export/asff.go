@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,17 +172,17 @@ func asffType(t posture.EntityType) string {
 	return "Other"
 }
 
-// firstTags returns at most as many tags as Security Hub allows.
+// firstTags returns at most as many tags as Security Hub allows. It omits blank values,
+// which AWS permits for tags, but Security Hub does not.
 func firstTags(tags map[string]string) map[string]string {
-	if len(tags) <= asffMostTags {
-		return tags
-	}
-	first := make(map[string]string, asffMostTags)
-	for name, value := range tags {
+	first := make(map[string]string, min(len(tags), asffMostTags))
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		if len(first) == asffMostTags {
 			break
 		}
-		first[name] = value
+		if value := tags[name]; strings.TrimSpace(name) != "" && strings.TrimSpace(value) != "" {
+			first[name] = value
+		}
 	}
 	return first
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -232,6 +233,37 @@ func TestASFFOmitsBlankTexts(t *testing.T) {
 		}
 		if got["Description"] != c.rule.Name {
 			t.Errorf("%s: description %q", name, got["Description"])
+		}
+	}
+}
+
+// TestASFFTags checks that tags without a value, which AWS permits and Security Hub
+// rejects, are omitted, and that the same of too many tags are sent each time.
+func TestASFFTags(t *testing.T) {
+	t.Parallel()
+	many, first := map[string]string{"a00": " "}, object{}
+	for n := range 70 {
+		many[fmt.Sprintf("b%02d", n)] = "x"
+		if n < 50 {
+			first[fmt.Sprintf("b%02d", n)] = "x"
+		}
+	}
+	for name, c := range map[string]struct {
+		tags map[string]string
+		want any
+	}{
+		"values":       {map[string]string{"env": "prod", "cost": "0"}, object{"env": "prod", "cost": "0"}},
+		"blank values": {map[string]string{"env": "prod", "empty": "", "space": " \t\n"}, object{"env": "prod"}},
+		"a blank name": {map[string]string{"env": "prod", " ": "x"}, object{"env": "prod"}},
+		"only blanks":  {map[string]string{"empty": ""}, nil},
+		"none":         {nil, nil},
+		"too many":     {many, first},
+	} {
+		f := findings()[0]
+		f.Tags = c.tags
+		got := parse[[]object](t, write(t, export.ASFF, report(), []posture.Finding{f}))[0]["Resources"].([]any)[0].(object)
+		if tags := got["Tags"]; !reflect.DeepEqual(tags, c.want) {
+			t.Errorf("%s: tags %v, want %v", name, tags, c.want)
 		}
 	}
 }
