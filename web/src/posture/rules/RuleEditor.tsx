@@ -20,6 +20,7 @@ import { clockTime } from '../../parts/time';
 import { showToast } from '../../parts/toast';
 import { accountsQuery, schemaQuery } from '../data';
 import { queryProblems } from '../editor/problems';
+import { CheckLine } from './CheckLine';
 import { DryRunResult } from './DryRunResult';
 import { examples } from './examples';
 import { RuleForm } from './RuleForm';
@@ -95,7 +96,6 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const error = outdated ? undefined : refusal?.error;
   const saveProblems = outdated ? [] : refusedProblems;
   const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
-  const reads = check.reads ?? rule?.reads;
   const test = () => void start(draft, tried);
 
   const saved = async (text: string, id?: string) => {
@@ -256,30 +256,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
             </Suspense>
           </div>
           <div className="editor-foot" aria-live="polite">
-            {problems.length ? (
-              <span className="word c-error">
-                <Mark name="error" />
-                {sentence(problems[0]?.message ?? '')}
-              </span>
-            ) : reads ? (
-              <>
-                <span className="word c-ok">
-                  <Mark name="ok" />
-                  No problems
-                </span>
-                <span className="t3">
-                  finds{' '}
-                  {reads.findsTypes.map((x) => (
-                    <code key={x}>{x}</code>
-                  ))}{' '}
-                  reads {count(reads.properties.length)} properties, {count(reads.edges.length)} edges
-                  {reads.clock ? '; asks the clock' : ''}
-                </span>
-                {reads.notInSchema.length > 0 && <span className="c-warn">not in the schema: {reads.notInSchema.join(', ')}</span>}
-              </>
-            ) : (
-              <span className="t3">Checking it…</span>
-            )}
+            <CheckLine problems={problems} isEmpty={draft.query.trim() === ''} reads={check.reads} failure={check.failure} />
           </div>
           {error && problems.length === 0 && (
             <div className="region">

@@ -78,7 +78,7 @@ export interface Versioned {
 }
 
 export async function readRule(id: string): Promise<Versioned> {
-  const { data, headers } = await posture.answer('get', '/v1/rules/{rule_id}', { path: { rule_id: id }, query: { include: 'reads' } });
+  const { data, headers } = await posture.answer('get', '/v1/rules/{rule_id}', { path: { rule_id: id } });
   return { rule: data, etag: headers.get('ETag') ?? '' };
 }
 

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { posture } from '../../api/posture';
 import type { FieldError } from '../../api/error';
@@ -16,11 +16,11 @@ export function useCheck(draft: Draft) {
     queryKey: ['rule-check', asked],
     queryFn: () => posture.post('/v1/rules/check', { body: JSON.parse(asked) as ReturnType<typeof queryBody> }),
     enabled: draft.query.trim() !== '',
-    placeholderData: keepPreviousData,
     staleTime: Infinity,
     retry: false,
   });
-  const current = asked === query && !answer.isPlaceholderData ? answer.data : undefined;
+  const isCurrent = asked === query;
+  const current = isCurrent ? answer.data : undefined;
   const problems: FieldError[] = (current?.errors ?? []).map((e) => ({ ...e, path: 'query' }));
-  return { problems, reads: answer.data?.reads, valid: current?.valid };
+  return { problems, reads: current?.valid ? current.reads : undefined, failure: isCurrent ? answer.error : undefined };
 }
