@@ -96,7 +96,11 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const error = outdated ? undefined : refusal?.error;
   const saveProblems = outdated ? [] : refusedProblems;
   const problems = check.problems.length ? check.problems : [...queryProblems(failure), ...saveProblems];
-  const test = () => void start(draft, tried);
+  // Without an account, the result would read as if nothing violated the rule.
+  const testable = !busy && !unfinished && tried.length > 0;
+  const test = () => {
+    if (testable) void start(draft, tried);
+  };
 
   const saved = async (text: string, id?: string) => {
     await client.invalidateQueries({ queryKey: ['rules'] });
@@ -280,7 +284,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                   ...accounts.map((a) => ({ value: a.cloudAccountId, label: a.cloudAccountName })),
                 ]}
               />
-              <Button look="go" icon="play" keys="Ctrl ↵" disabled={busy || accounts.length === 0} onClick={test}>
+              <Button look="go" icon="play" keys="Ctrl ↵" disabled={!testable} onClick={test}>
                 {busy ? 'Running…' : 'Run'}
               </Button>
               {run && t && (
