@@ -289,7 +289,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
               </Button>
               {run && t && (
                 <span className="small t3">
-                  {clockTime(run.at)} · {count(t.cost)} of 1,000,000 steps · {t.ms.toFixed(1)} ms · nothing was kept
+                  {clockTime(run.at)} · {count(t.cost)} steps · {t.ms.toFixed(1)} ms · nothing was kept
                 </span>
               )}
             </div>
