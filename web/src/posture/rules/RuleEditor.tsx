@@ -69,6 +69,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
   const [kept, setKept] = useState(draft);
   const dirty = draft !== kept;
   const [refusal, setRefusal] = useState<{ error: ApiError; query: string }>();
+  const [saving, setSaving] = useState(false);
   const [asking, setAsking] = useState<'delete'>();
   const [conflict, setConflict] = useState<{ theirs: Versioned; status: Rule['status'] }>();
   const client = useQueryClient();
@@ -108,28 +109,38 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     showToast(text);
     if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
   };
+  /** Returns what to say about what was stored, and the id of the rule to show next. */
+  const store = async (status: Rule['status'], over: Versioned | undefined): Promise<[string, string?]> => {
+    if (over) {
+      await saveRule(draft, status, over, setVersion);
+      setVersion(await readRule(over.rule.id));
+      setKept(draft);
+      return [status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`, rule ? undefined : over.rule.id];
+    }
+    const added = await addRule({ ...draft, displayName: draft.displayName || idOf(draft.name) }, status);
+    const stored = draftOf(added.rule);
+    setMade(added);
+    setDraft((now) => (now === draft ? stored : withChanges(stored, draft, now)));
+    setKept(stored);
+    return [status === 'Enabled' ? 'Saved and enabled' : 'Saved', added.rule.id];
+  };
   const save = async (status: Rule['status'], over = base) => {
+    // A second save would be based on the version that the first one replaces, or add a second rule.
+    if (saving) return;
     if (unfinished) return showToast(unfinished);
+    setSaving(true);
     setRefusal(undefined);
+    let stored: [string, string?] | undefined;
     try {
-      if (over) {
-        await saveRule(draft, status, over, setVersion);
-        setVersion(await readRule(over.rule.id));
-        setKept(draft);
-        await saved(status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`, rule ? undefined : over.rule.id);
-      } else {
-        const added = await addRule({ ...draft, displayName: draft.displayName || idOf(draft.name) }, status);
-        const stored = draftOf(added.rule);
-        setMade(added);
-        setDraft((now) => (now === draft ? stored : withChanges(stored, draft, now)));
-        setKept(stored);
-        await saved(status === 'Enabled' ? 'Saved and enabled' : 'Saved', added.rule.id);
-      }
+      stored = await store(status, over);
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
       if (cause.status === 412 && over) setConflict({ theirs: await readRule(over.rule.id), status });
       else setRefusal({ error: cause, query: queryText(draft) });
+    } finally {
+      setSaving(false);
     }
+    if (stored) await saved(...stored);
   };
   const remove = async () => {
     onDeleting?.(true);
@@ -164,7 +175,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
         native ? (
           <>
             {dirty && (
-              <Button changes refused={refused} onClick={() => void save(rule.status)}>
+              <Button changes refused={refused} disabled={saving} onClick={() => void save(rule.status)}>
                 Save
               </Button>
             )}
@@ -191,10 +202,10 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 Discard
               </Button>
             )}
-            <Button changes refused={refused} onClick={() => void save('Disabled')}>
+            <Button changes refused={refused} disabled={saving} onClick={() => void save('Disabled')}>
               Save disabled
             </Button>
-            <Button look="primary" changes refused={refused} onClick={() => void save('Enabled')}>
+            <Button look="primary" changes refused={refused} disabled={saving} onClick={() => void save('Enabled')}>
               Save and enable
             </Button>
           </>
