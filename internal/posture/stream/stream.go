@@ -93,6 +93,9 @@ func (r *Receiver) AWS(ctx context.Context, h http.Header, body []byte) error {
 // returns must be sent back to Event Grid, which validates the endpoint with it.
 func (r *Receiver) Azure(ctx context.Context, secret posture.StreamSecret, h http.Header, body []byte) (code string, err error) {
 	o, err := r.azure.Verify(ctx, secret, h, body)
+	for range o.Stale {
+		r.metrics.countRefused(posture.Azure, refusal.Stale)
+	}
 	return o.Validation, r.accept(ctx, posture.Azure, o.Delivery, err)
 }
 

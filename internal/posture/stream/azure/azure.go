@@ -55,6 +55,7 @@ func NewVerifier(s Streams, x *change.Index, now func() time.Time) *Verifier {
 type Verified struct {
 	posture.Delivery
 	Validation string // the code to return to Event Grid, which validates the endpoint; "" for none
+	Stale      int    // events that were skipped, because they are too old or from the future
 }
 
 // Authenticate returns the stream that has the secret.
@@ -85,12 +86,18 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 		return Verified{}, refusal.New(refusal.Malformed, "read message: %w", err)
 	}
 	o := Verified{Delivery: posture.Delivery{Stream: stream}}
+	var stale error
 	for _, r := range records {
 		if !strings.EqualFold(r.subscription(), string(stream.Account)) {
 			return Verified{}, refusal.New(refusal.Foreign, "the message is about another subscription")
 		}
-		if drift := v.now().Sub(r.time).Abs(); drift > maxDrift {
-			return Verified{}, refusal.New(refusal.Stale, "the message is of %s ago", v.now().Sub(r.time).Round(time.Second))
+		if age := v.now().Sub(r.time); age.Abs() > maxDrift {
+			// Old events must have no effect, so that a recorded request cannot be
+			// replayed. They are skipped and not refused, because Event Grid retries them
+			// in one batch with fresh ones.
+			o.Stale++
+			stale = refusal.New(refusal.Stale, "the message is of %s ago", age.Round(time.Second))
+			continue
 		}
 		if r.id == "" || len(r.id) > 512 {
 			return Verified{}, refusal.New(refusal.Malformed, "a message without an id")
@@ -103,6 +110,9 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 			m.Target = r.targets(v.index)
 		}
 		o.Messages = append(o.Messages, m)
+	}
+	if len(o.Messages) == 0 {
+		return Verified{}, stale
 	}
 	return o, nil
 }

@@ -112,6 +112,50 @@ func TestAllEventsOfABatchAreRead(t *testing.T) {
 	}
 }
 
+// TestStaleEventsOfABatchAreSkipped checks that fresh events are read from a batch with
+// stale ones: Event Grid retries for a day, and sends together what it has.
+func TestStaleEventsOfABatchAreSkipped(t *testing.T) {
+	t.Parallel()
+	const stale = time.Hour + time.Second
+	for name, tt := range map[string]struct {
+		ages  []time.Duration // of the events
+		fresh []int           // indexes of the events that are read
+	}{
+		"the first":       {[]time.Duration{stale, 0, time.Hour}, []int{1, 2}},
+		"the last":        {[]time.Duration{0, 24 * time.Hour}, []int{0}},
+		"most":            {[]time.Duration{stale, stale, time.Minute, stale}, []int{2}},
+		"of the future":   {[]time.Duration{0, -stale}, []int{0}},
+		"none of them is": {[]time.Duration{0, time.Hour, -time.Hour}, []int{0, 1, 2}},
+	} {
+		var batch []events.Operation
+		for i, age := range tt.ages {
+			batch = append(batch, operation(subscription, fmt.Sprintf("%s%d", nsg, i), now.Add(-age)))
+		}
+		var want, got []string
+		for _, i := range tt.fresh {
+			want = append(want, "azure "+batch[i].ID)
+		}
+		verified, err := newVerifier().Verify(t.Context(), secret, nil, events.GridBatch(batch...))
+		for _, m := range verified.Messages {
+			got = append(got, m.ID)
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" || verified.Stale != len(tt.ages)-len(tt.fresh) {
+			t.Errorf("%s: %d stale, %v (-want +got):\n%s", name, verified.Stale, err, diff)
+		}
+	}
+}
+
+// TestStaleValidationOfABatchIsSkipped checks that an old validation has no answer.
+func TestStaleValidationOfABatchIsSkipped(t *testing.T) {
+	t.Parallel()
+	old, fresh := validation(subscription, now.Add(-2*time.Hour)), events.GridBatch(write())
+	body := "[" + strings.Trim(string(old), "[]") + "," + strings.Trim(string(fresh), "[]") + "]"
+	got, err := newVerifier().Verify(t.Context(), secret, nil, []byte(body))
+	if err != nil || got.Validation != "" || len(got.Messages) != 1 || got.Stale != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestMessagesAboutTheStreamItself(t *testing.T) {
 	t.Parallel()
 	verifier := newVerifier()
@@ -282,7 +326,9 @@ var forgeries = []struct {
 	{"an hour and a second old, classic", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Classic()},
 	{"an hour and a second old, common", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Common()},
 	{"an hour and a second old, grid", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-time.Hour-time.Second)))},
-	{"one old of a batch", secret, refusal.Stale, nil, events.GridBatch(write(), operation(subscription, nsg, now.Add(-2*time.Hour)))},
+	{"only old of a batch", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-3*time.Hour)), operation(subscription, nsg, now.Add(-2*time.Hour)))},
+	{"one old of a batch, of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now.Add(-2*time.Hour)))},
+	{"one old of a batch, with another secret", "made-up", refusal.Unknown, nil, events.GridBatch(write(), operation(subscription, nsg, now.Add(-2*time.Hour)))},
 	{"sent in the future", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(2*time.Hour)).CloudEvent()},
 	{"old validation", secret, refusal.Stale, nil, validation(subscription, now.Add(-2*time.Hour))},
 	{"old deletion", secret, refusal.Stale, nil, events.Deleted(subscription, now.Add(-2*time.Hour))},
