@@ -5,11 +5,12 @@
 // has one of some statuses, a measure is above or below a limit) and channels.
 // When a component or part meets the condition for the rule's time, an alert is
 // raised. Alerts of a rule with the same cause form a group. A group causes one
-// notice when it starts, one per repeat interval if the rule has one, and one
-// when all its alerts are resolved. Acknowledged groups are not repeated;
-// silenced groups send nothing. Notices are stored in the same transaction as
-// the alert and retried until they are delivered or a day has passed. A crash
-// therefore neither loses a notice nor sends an additional one.
+// notice when it starts, one when alerts join it after quietTime, one per repeat
+// interval if the rule has one, and one when all its alerts are resolved.
+// Acknowledged groups are not repeated; silenced groups send nothing. Notices
+// are stored in the same transaction as the alert and retried until they are
+// delivered or a day has passed, so that a crash loses none. A notice that was
+// sent just before a crash is sent again, with the same id.
 package alert
 
 import (

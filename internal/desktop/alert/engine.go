@@ -167,8 +167,8 @@ func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now tim
 		open[a.Group()] = open[a.Group()] || a.Open()
 	}
 	for group, n := range notes {
-		expired := !n.AcknowledgedAt.IsZero() && !open[group]
-		if !expired && !(n.AcknowledgedAt.IsZero() && n.empty(now)) {
+		obsolete := !n.AcknowledgedAt.IsZero() && !open[group]
+		if !obsolete && !(n.AcknowledgedAt.IsZero() && n.empty(now)) {
 			continue
 		}
 		_, err := e.Store.ChangeNote(ctx, group, n.RuleID, now, func(n *Note) {

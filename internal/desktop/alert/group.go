@@ -101,8 +101,9 @@ func (e *Episode) add(a Alert) {
 const quietTime = 5 * time.Minute
 
 // oneNoticePerGroup reduces the notices of a rule: a group causes one notice when its
-// first alert fires, and one when its last alert is resolved. It drops the notices of
-// silenced groups and repetitions for acknowledged groups.
+// first alert fires, one when others join it after quietTime, and one when its last
+// alert is resolved. It drops the notices of silenced groups and repetitions for
+// acknowledged groups.
 func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map[string]Note, now time.Time) {
 	after := make(map[string]Alert) // open alerts after the transitions
 	for _, a := range existing {

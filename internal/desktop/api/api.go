@@ -94,8 +94,8 @@ const (
 	peer   = "peer"  // the token that connection servers share
 )
 
-// RateMonitor is the rate limit of reading the monitor lists. They are so cheap
-// that it is unlimited by default.
+// RateMonitor names the rate limit of the monitor lists. There is no limit by
+// default, because the lists are cheap to serve.
 const RateMonitor = "monitor"
 
 // Rates returns the rate limits of the desktop server. Logins also have a

@@ -131,8 +131,8 @@ func (a *API) listChangeGroups(ctx context.Context, q changeQuery) (changeGroupP
 	return changeGroupPage{httpapi.Each(found, a.changeGroupOf), next}, err
 }
 
-// changeGroupOf describes a group by the change of its cause, if it is in the
-// group.
+// changeGroupOf returns the wire form of a group. Its reasons are those of the
+// cause's own change, if the group contains it, or else of the first change.
 func (a *API) changeGroupOf(g desktop.ChangeGroup) changeGroup {
 	changes := httpapi.Each(g.Changes, a.changeOf)
 	out := changeGroup{ID: g.ID, Cause: changes[0].Cause, First: changes[0].Timestamp, Count: len(changes), Reasons: changes[0].Reasons}

@@ -42,8 +42,8 @@ func (q *sampleQuery) Validate() error {
 }
 
 // filter returns the filter of the query. The default range is the last day;
-// the default step keeps the series within maxPoints. The step of the filter is that of the
-// stored samples, which seriesOf merges to the step that is returned.
+// the default step keeps the series within maxPoints. The filter selects stored samples of
+// f.Step; seriesOf merges them into points of the returned step.
 func (q sampleQuery) filter(now time.Time) (f desktop.SampleFilter, step time.Duration, err error) {
 	f = desktop.SampleFilter{
 		Kind: desktop.Kind(q.Kind), Measure: q.Measure, Since: desktop.Millis(q.Since).Time(), Until: desktop.Millis(q.Until).Time(),
