@@ -56,7 +56,7 @@ type domain struct {
 
 type groupSID struct {
 	sid     string
-	expires time.Time
+	expires time.Time // when the SID was read: it is used for groupLife
 }
 
 // New returns a client without domains.
@@ -73,8 +73,9 @@ func New(o Options) *Client {
 	return &Client{options: o}
 }
 
-// Configure replaces the domains and administrator groups. It keeps what is known
-// about a domain with the same id and DNS name.
+// Configure replaces the domains and administrator groups. For a domain with the
+// same id and DNS name it keeps the NetBIOS name and lockout policy that were
+// read, and for the same service account its refused password.
 func (c *Client) Configure(inv desktop.Inventory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -48,9 +48,9 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 		return nil, err
 	}
 	lastErr := new(reach.LastError)
-	line := reach.Watch(socket, lastErr)
-	stop := context.AfterFunc(ctx, func() { _ = line.Close() })
-	c := &conn{Conn: ldap.NewConn(line, !d.StartTLS), controller: controller, stop: stop, lastErr: lastErr}
+	watched := reach.Watch(socket, lastErr)
+	stop := context.AfterFunc(ctx, func() { _ = watched.Close() })
+	c := &conn{Conn: ldap.NewConn(watched, !d.StartTLS), controller: controller, stop: stop, lastErr: lastErr}
 	c.SetTimeout(operationTimeout)
 	c.Start()
 	if d.StartTLS {

@@ -78,8 +78,8 @@ func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 	return addresses, nil
 }
 
-// note records whether a controller answered. A caller that left before an
-// answer says nothing about the controller.
+// note records whether a controller answered. It ignores a request that was
+// cancelled before an answer.
 func (d *domain) note(ctx context.Context, controller string, at time.Time, answered bool) {
 	if !answered && errors.Is(ctx.Err(), context.Canceled) {
 		return

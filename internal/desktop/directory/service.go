@@ -13,7 +13,7 @@ import (
 // Retrying it would lock the account.
 type refused struct {
 	sum     [sha256.Size]byte
-	readAt  time.Time
+	readAt  time.Time // when the directory refused it
 	failure *desktop.Failure
 }
 
