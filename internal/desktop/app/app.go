@@ -196,7 +196,7 @@ func (a *App) newProbes() {
 	}
 }
 
-// apiDocument is the document of the API. It is parsed once per process, although tests
+// apiDocument is the document of the API. It is parsed once per process, because tests
 // build many servers.
 var apiDocument = sync.OnceValues(func() (*apidoc.Document, error) { return apidoc.Parse(api.Document) })
 

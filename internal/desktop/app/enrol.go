@@ -15,7 +15,7 @@ import (
 
 // NewEnrolmentToken creates a token with which a gateway or an RDS server of an
 // inventory, given by id or name, may enrol at the server that uses the store.
-// A life of zero means the default.
+// A lifetime of zero means the default.
 func NewEnrolmentToken(ctx context.Context, path string, st *store.Store, machine string, lifetime time.Duration, now func() time.Time) (heartbeat.Token, string, error) {
 	if path == "" {
 		return heartbeat.Token{}, "", fault.New(fault.Invalid, "no inventory is configured: set desktop.inventory")

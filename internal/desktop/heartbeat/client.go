@@ -128,7 +128,7 @@ func (c *Client) certify(ctx context.Context, path string, request func(csr stri
 	return cred, err
 }
 
-// A Refusal is a response with a status other than 200.
+// A Refusal is a response with a status other than 200 and 201.
 type Refusal struct {
 	Status  int
 	Message string

@@ -18,7 +18,7 @@ import (
 const tokenPrefix = "vigil_enrol_"
 
 // NewToken creates a token with which the machine of one component may enrol.
-// The secret is returned only here. A life of zero means the default.
+// The secret is returned only here. A lifetime of zero means the default.
 func (s *Service) NewToken(ctx context.Context, creator string, a Agent, lifetime time.Duration) (Token, string, error) {
 	if !Reports(a.Kind) {
 		return Token{}, "", fault.Field("kind", "must be %s or %s", desktop.KindGateway, desktop.KindRDSServer)
@@ -98,7 +98,7 @@ func (s *Service) Renew(ctx context.Context, client *x509.Certificate, r RenewRe
 	}
 	err = s.Store.Renew(ctx, serialOf(client), certificateOf(agent, cert))
 	if fault.Is(err, fault.Conflict) {
-		return Enrolment{}, errRevoked // since it was identified
+		return Enrolment{}, errRevoked // it was revoked after identify
 	}
 	if err != nil {
 		return Enrolment{}, err

@@ -56,8 +56,8 @@ func (m *Machine) ReportNow() {
 }
 
 // Run enrols the machine if it is not enrolled, and reports until ctx is done.
-// It returns earlier only when retrying cannot help: the token or the
-// certificate is refused.
+// It returns earlier only when retrying cannot help: the token, the
+// certificate or a report is refused.
 func (m *Machine) Run(ctx context.Context) error {
 	if m.Now == nil {
 		m.Now = time.Now
@@ -213,7 +213,7 @@ func (m *Machine) sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // isPermanent reports whether retrying cannot help, because the server refuses the
-// credential.
+// request or the credential.
 func isPermanent(err error) bool {
 	return isRefusal(err, http.StatusBadRequest) || isRefusal(err, http.StatusUnauthorized) || isRefusal(err, http.StatusForbidden)
 }

@@ -22,7 +22,7 @@ func (s *Service) Recognize(client *x509.Certificate) (Agent, error) {
 type Member struct {
 	Agent    Agent
 	Name     string      // empty when the component is no longer in the inventory
-	Newest   Certificate // the certificate that expires last, valid ones first
+	Newest   Certificate // the one that expires last, a revoked one only if all are
 	LastSeen time.Time   // zero for never
 	Sequence int64
 }
