@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"vigil/internal/posture/resource"
@@ -44,8 +46,8 @@ func (p *parameters) add(parent, name string, tree any, depth int) {
 			p.add(parent, name, each, depth)
 		}
 	case map[string]any:
-		for member, each := range v {
-			p.add(name, member, each, depth+1)
+		for _, member := range slices.Sorted(maps.Keys(v)) { // sorted, because joinParts takes the first match
+			p.add(name, member, v[member], depth+1)
 		}
 	}
 }

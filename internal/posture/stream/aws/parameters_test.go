@@ -29,6 +29,14 @@ func TestEventsNameResourcesAsDeclared(t *testing.T) {
 		{"AWS.ELB.LoadBalancer", map[string]any{"listenerArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:listener/app/web/1/2"}, []string{"app/web/1"}},
 		{"AWS.EC2.Vpc", map[string]any{"x": []any{"vpc-0123456789abcdef0", "vpc-web"}}, []string{"vpc-0123456789abcdef0"}},
 		{"AWS.ECS.Service", map[string]any{"service": "api"}, []string{"default/api"}},
+		{"AWS.Scheduler.Schedule", map[string]any{"groupName": "night", "name": "backup"}, []string{"night/backup"}},
+		{"AWS.Scheduler.Schedule", map[string]any{"name": "train", "target": map[string]any{
+			"sageMakerPipelineParameters": map[string]any{"pipelineParameterList": []any{map[string]any{"name": "epochs", "value": "3"}}},
+		}}, []string{"default/train"}},
+		{"AWS.Scheduler.Schedule", map[string]any{"detail": map[string]any{"name": "epochs"}}, nil},
+		{"AWS.EKS.Nodegroup", map[string]any{ // the first of several members with the name, in the order of the alphabet
+			"c": map[string]any{"clusterName": "c3"}, "a": map[string]any{"clusterName": "c1"}, "b": map[string]any{"clusterName": "c2"}, "nodegroupName": "n",
+		}, []string{"c1/n"}},
 		{"AWS.IAM.Policy", map[string]any{"policyArn": "arn:aws:iam::aws:policy/job-function/ViewOnlyAccess"}, []string{"aws/ViewOnlyAccess"}},
 		{"AWS.DynamoDB.Table", map[string]any{"tableName": "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/index/i"}, []string{"orders"}},
 		{"AWS.SSM.Parameter", map[string]any{"name": "alias/x"}, []string{"alias/x"}},
