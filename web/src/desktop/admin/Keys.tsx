@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { desktop, type MonitoringKey } from '../../api/desktop';
 import { Button } from '../../parts/Button';
@@ -10,6 +10,7 @@ import { useKeys } from '../../parts/keys';
 import { Answer, Empty } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
+import { useSubmit } from '../../parts/useSubmit';
 import { Secret } from '../../posture/accounts/ScriptBox';
 
 const keysKey = ['desktop', 'keys'];
@@ -18,10 +19,9 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const [made, setMade] = useState<string>();
   const [error, setError] = useState<ApiError>();
-  const add = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const { submit, busy } = useSubmit(async (element) => {
     setError(undefined);
-    const form = new FormData(event.currentTarget);
+    const form = new FormData(element);
     const ends = String(form.get('expiry') ?? '');
     try {
       const key = await desktop.post('/rest/config/v1/monitoring-keys', {
@@ -33,13 +33,13 @@ function NewKey({ onClose }: { onClose: () => void }) {
       if (cause instanceof ApiError) setError(cause);
       else throw cause;
     }
-  };
+  });
   return (
     <Dialog title="New monitoring key" onClose={onClose}>
       {made ? (
         <Secret label="Monitoring key" value={made} />
       ) : (
-        <form className="form" onSubmit={(e) => void add(e)}>
+        <form className="form" onSubmit={submit}>
           <TextField
             label="Name"
             name="name"
@@ -57,7 +57,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
           />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" changes>
+            <Button type="submit" look="primary" changes disabled={busy}>
               Create
             </Button>
           </div>

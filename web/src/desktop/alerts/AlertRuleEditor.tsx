@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { desktop, type AlertRule, type AlertRuleSpec } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
@@ -12,6 +12,7 @@ import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence, words } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { allKinds, kindWords } from '../components';
 import { alertRulesQuery } from '../data';
 import { statusNames } from '../status';
@@ -29,9 +30,8 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const set = (patch: Partial<Condition>) => setCondition((c) => ({ ...c, ...patch }));
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
+  const { submit, busy } = useSubmit(async (form) => {
+    const value = (name: string) => String(new FormData(form).get(name) ?? '').trim();
     const body: AlertRuleSpec = {
       name: value('name'),
       enabled: rule?.enabled ?? true,
@@ -51,9 +51,9 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       if (cause instanceof ApiError) setError(cause);
       else throw cause;
     }
-  };
+  });
   return (
-    <form className="form settings-form region" onSubmit={(e) => void submit(e)}>
+    <form className="form settings-form region" onSubmit={submit}>
       <TextField
         label="Name"
         name="name"
@@ -151,7 +151,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         </div>
       )}
       <div className="row">
-        <Button type="submit" look="primary" changes>
+        <Button type="submit" look="primary" changes disabled={busy}>
           Save
         </Button>
         <Link className="btn" to="/alerts">

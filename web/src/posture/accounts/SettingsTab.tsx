@@ -1,7 +1,7 @@
 import { failureText } from '../../parts/failure';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
 import { useRefusal } from '../../api/session';
@@ -11,6 +11,7 @@ import { Dialog } from '../../parts/Dialog';
 import { TextField } from '../../parts/Field';
 import { sentence } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { CollectionForm } from './CollectionForm';
 
 function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDelete: (deleting: boolean) => void; onClose: () => void }) {
@@ -18,8 +19,7 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
   const [error, setError] = useState<string>();
   const navigate = useNavigate();
   const client = useQueryClient();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const { submit, busy } = useSubmit(async () => {
     onDelete(true);
     try {
       await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', {
@@ -32,10 +32,10 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
       onDelete(false);
       setError(failureText(cause));
     }
-  };
+  });
   return (
     <Dialog title={`Delete ${account.cloudAccountName}`} onClose={onClose}>
-      <form className="form" onSubmit={(e) => void submit(e)}>
+      <form className="form" onSubmit={submit}>
         <p className="t2">
           Its entities, findings and their history go with it. The identity in the cloud stays; the script unlink.sh ends it.
         </p>
@@ -48,7 +48,7 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" changes disabled={typed !== account.cloudAccountName}>
+          <Button type="submit" look="danger" changes disabled={busy || typed !== account.cloudAccountName}>
             Delete
           </Button>
         </div>
@@ -97,9 +97,8 @@ export function SettingsTab({
       else setError(cause);
     }
   };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const { submit, busy } = useSubmit((element) => {
+    const form = new FormData(element);
     const value = (name: string) => String(form.get(name) ?? '').trim();
     return save(
       {
@@ -109,7 +108,7 @@ export function SettingsTab({
       },
       opened.eTag,
     );
-  };
+  });
   const flat = (a: { cloudAccountName: string; environment?: string | null; ownerInfo?: { name?: string; email?: string } | null }) => ({
     name: a.cloudAccountName,
     environment: a.environment ?? '',
@@ -118,7 +117,7 @@ export function SettingsTab({
   });
   return (
     <section className="region">
-      <form className="form settings-form" key={opened.eTag} onSubmit={(e) => void submit(e)}>
+      <form className="form settings-form" key={opened.eTag} onSubmit={submit}>
         <TextField
           label="Name"
           name="name"
@@ -136,7 +135,7 @@ export function SettingsTab({
           error={error?.field('ownerInfo.email')}
         />
         <div className="row">
-          <Button type="submit" look="primary" changes refused={refused}>
+          <Button type="submit" look="primary" changes refused={refused} disabled={busy}>
             Save
           </Button>
           <Link className="btn quiet" to="/admin/audit" search={{ target: account.cloudAccountId } as never}>

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Role } from '../../api/posture';
 import { useRefusal } from '../../api/session';
@@ -11,6 +11,7 @@ import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
+import { useSubmit } from '../../parts/useSubmit';
 import { Secret } from '../accounts/ScriptBox';
 import { LimitFields, LimitPill, limitPaths, useLimit } from './Limit';
 import { roles, usersQuery } from './Users';
@@ -23,10 +24,9 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   const [error, setError] = useState<ApiError>();
   const [token, setToken] = useState<string>();
   const limit = useLimit();
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const { submit, busy } = useSubmit(async (form) => {
     setError(undefined);
-    const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
+    const value = (name: string) => String(new FormData(form).get(name) ?? '').trim();
     try {
       const made = await posture.post('/v1/api-tokens', {
         body: {
@@ -43,14 +43,14 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
       if (cause instanceof ApiError) setError(cause);
       else throw cause;
     }
-  };
+  });
   const other = error?.apartFrom('name', 'role', 'expiryTime', ...limitPaths);
   return (
     <Dialog title="New API token" onClose={onClose}>
       {token ? (
         <Secret label="API token" value={token} />
       ) : (
-        <form className="form" onSubmit={(e) => void submit(e)}>
+        <form className="form" onSubmit={submit}>
           <TextField label="Name" name="name" required autoFocus error={error?.field('name')} />
           <SelectField
             label="Owner"
@@ -74,7 +74,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           )}
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" changes>
+            <Button type="submit" look="primary" changes disabled={busy}>
               Create
             </Button>
           </div>

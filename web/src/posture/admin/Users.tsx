@@ -1,7 +1,7 @@
 import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type AccountLimit, type Role, type User } from '../../api/posture';
 import { useRefusal } from '../../api/session';
@@ -15,6 +15,7 @@ import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { LimitFields, LimitPill, limitPaths, useLimit } from './Limit';
 import { limitTexts } from './limits';
 
@@ -38,10 +39,9 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
   const limit = useLimit(user?.limitedTo);
   const [conflict, setConflict] = useState<{ body: Body; theirs: User }>();
   const put = (body: Body, etag: string) => posture.put('/v1/users/{user_id}', { path: { user_id: user?.id ?? '' }, body, etag });
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
+  const { submit, busy } = useSubmit(async (form) => {
     setError(undefined);
-    const value = (name: string) => String(new FormData(event.currentTarget).get(name) ?? '').trim();
+    const value = (name: string) => String(new FormData(form).get(name) ?? '').trim();
     const body: Body = {
       name: value('name'),
       email: value('email') || null,
@@ -61,7 +61,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
         setConflict({ body, theirs: await posture.get('/v1/users/{user_id}', { path: { user_id: user.id } }) });
       else setError(cause);
     }
-  };
+  });
   const end = async (text: string) => {
     await client.invalidateQueries({ queryKey: ['users'] });
     showToast(text);
@@ -88,7 +88,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
   const other = error?.apartFrom('name', 'email', 'role', ...limitPaths);
   return (
     <Dialog title={user ? `Change ${user.name}` : 'New user'} onClose={onClose}>
-      <form className="form" onSubmit={(e) => void submit(e)}>
+      <form className="form" onSubmit={submit}>
         <TextField label="Name" name="name" required autoFocus defaultValue={user?.name} error={error?.field('name')} />
         <TextField label="E-mail" name="email" type="email" defaultValue={user?.email} error={error?.field('email')} />
         <SelectField
@@ -127,7 +127,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
         )}
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes>
+          <Button type="submit" look="primary" changes disabled={busy}>
             Save
           </Button>
         </div>
@@ -140,20 +140,19 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const client = useQueryClient();
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<string>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    await posture.delete('/v1/users/{user_id}', { path: { user_id: user.id } }).then(
+  const { submit, busy } = useSubmit(() =>
+    posture.delete('/v1/users/{user_id}', { path: { user_id: user.id } }).then(
       async () => {
         await client.invalidateQueries({ queryKey: ['users'] });
         showToast(`${user.name} is deleted`);
         onClose();
       },
       (cause: unknown) => setError(failureText(cause)),
-    );
-  };
+    ),
+  );
   return (
     <Dialog title={`Delete ${user.name}`} onClose={onClose}>
-      <form className="form" onSubmit={(e) => void submit(e)}>
+      <form className="form" onSubmit={submit}>
         <p className="t2">Their tokens end with them.</p>
         <TextField
           label={`Type ${user.name} to delete them`}
@@ -164,7 +163,7 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" changes disabled={typed !== user.name}>
+          <Button type="submit" look="danger" changes disabled={busy || typed !== user.name}>
             Delete
           </Button>
         </div>

@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture } from '../../api/posture';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { TextArea, TextField } from '../../parts/Field';
 import { sentence } from '../../parts/text';
+import { useSubmit } from '../../parts/useSubmit';
 import { frameworksQuery } from '../data';
 
 /** One control a line: number, title, and its section after a bar. */
@@ -26,9 +27,8 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [error, setError] = useState<ApiError>();
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const { submit, busy } = useSubmit(async (element) => {
+    const form = new FormData(element);
     const value = (name: string) => String(form.get(name) ?? '').trim();
     try {
       const made = await posture.put('/v1/compliance-frameworks/{framework_id}', {
@@ -48,10 +48,10 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
       if (cause instanceof ApiError) setError(cause);
       else throw cause;
     }
-  };
+  });
   return (
     <Dialog title="New framework" onClose={onClose}>
-      <form className="form" onSubmit={(e) => void submit(e)}>
+      <form className="form" onSubmit={submit}>
         <TextField
           label="Id"
           name="id"
@@ -78,7 +78,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes>
+          <Button type="submit" look="primary" changes disabled={busy}>
             Create
           </Button>
         </div>

@@ -1,7 +1,7 @@
 import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type View } from '../../api/posture';
 import { formatSearch, parseSearch, type Search } from '../../frame/address';
@@ -12,6 +12,7 @@ import { Checkbox, TextField } from '../../parts/Field';
 import { Icon } from '../../parts/Icon';
 import { count, sentence } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { activeNames, stateOf, states, type State } from './filters';
 import { useViewCounts } from './useFindings';
 
@@ -28,9 +29,8 @@ function SaveDialog({ search, onClose }: { search: Search; onClose: () => void }
   const client = useQueryClient();
   const [shared, setShared] = useState(false);
   const [error, setError] = useState<string>();
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get('name')).trim();
+  const { submit, busy } = useSubmit(async (form) => {
+    const name = String(new FormData(form).get('name')).trim();
     try {
       await posture.post('/v1/views', { body: { name, screen: 'findings', query: queryOf(search), shared } });
       await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
@@ -39,15 +39,15 @@ function SaveDialog({ search, onClose }: { search: Search; onClose: () => void }
     } catch (cause) {
       setError(cause instanceof ApiError ? (cause.field('name') ?? sentence(cause.message)) : failureText(cause));
     }
-  };
+  });
   return (
     <Dialog title="Keep this view" onClose={onClose}>
-      <form className="form" onSubmit={(e) => void submit(e)}>
+      <form className="form" onSubmit={submit}>
         <TextField label="Name" name="name" required autoFocus maxLength={100} error={error} hint="Filters, order and grouping are kept." />
         <Checkbox label="Everybody in the organisation sees it" checked={shared} onChange={(e) => setShared(e.target.checked)} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes>
+          <Button type="submit" look="primary" changes disabled={busy}>
             Keep
           </Button>
         </div>
