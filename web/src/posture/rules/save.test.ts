@@ -42,6 +42,16 @@ test('after PATCH, the next save follows the version that PATCH stored', async (
   expect(version).toMatchObject({ rule: { status: 'Disabled' }, etag: '"3"' });
 });
 
+test('a cleared category is sent, so that the server refuses it', async () => {
+  const answer = vi.mocked(posture.answer).mockRejectedValueOnce(new Error('must not be empty'));
+  const version = { rule: { ...rule, category: 'Security' }, etag: '"1"' };
+  const draft = { ...draftOf(version.rule), category: '' };
+
+  await expect(saveRule(draft, 'Disabled', version, () => undefined)).rejects.toThrow('must not be empty');
+
+  expect(answer).toHaveBeenLastCalledWith('patch', '/v1/rules/{rule_id}', { path, body: { category: '' }, etag: '"1"' });
+});
+
 test('what was typed while a rule was made changes the rule as it was made', () => {
   const sent = { ...draftOf(rule), service: '', description: 'Old' };
   const made = { ...sent, service: 'General', displayName: 'made' };

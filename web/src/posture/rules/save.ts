@@ -119,7 +119,7 @@ export async function saveRule(
   const patch = {
     ...(status !== rule.status ? { status } : {}),
     ...(draft.level !== rule.level ? { level: draft.level } : {}),
-    ...(draft.category && draft.category !== rule.category ? { category: draft.category } : {}),
+    ...(draft.category !== rule.category ? { category: draft.category ?? '' } : {}),
     ...(same(draft.parameterValues, rule.parameterValues) ? {} : { parameterValues: draft.parameterValues }),
   };
   if (Object.keys(patch).length > 0) stored(await posture.answer('patch', '/v1/rules/{rule_id}', { path, body: patch, etag: version }));
