@@ -238,6 +238,9 @@ test('many findings are suppressed at once, found among the suppressed, and rele
   await page.getByLabel('Select all findings of this list').click();
   await expect(page.locator('.list-head b')).toContainText('selected');
   await page.locator('.list-head').getByRole('button', { name: 'Suppress', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click();
+  await expect(page.locator('.list-head b')).toContainText('selected');
+  await page.locator('.list-head').getByRole('button', { name: 'Suppress', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Reason').fill('All of these are known');
   await page.getByRole('dialog').getByRole('button', { name: 'Suppress', exact: true }).click();
   await expect(page.getByText(/findings? suppressed/)).toBeVisible();

@@ -105,7 +105,7 @@ export default function Findings() {
   useKeys([
     { keys: 'j', does: 'Next finding', run: () => move(1) },
     { keys: 'k', does: 'Previous finding', run: () => move(-1) },
-    { keys: 'Enter', does: 'Open the finding', run: () => change({ f: findings[cursor]?.id }) },
+    { keys: 'Enter', does: 'Open the finding', run: () => change({ f: findings[at]?.id ?? search.f }) },
     {
       keys: 'x',
       does: 'Select the finding',
@@ -238,10 +238,8 @@ export default function Findings() {
       {suppressing && (
         <SuppressDialog
           ids={suppressing}
-          onClose={() => {
-            setSuppressing(undefined);
-            setSelected(new Set());
-          }}
+          onDone={() => setSelected((before) => new Set([...before].filter((id) => !suppressing.includes(id))))}
+          onClose={() => setSuppressing(undefined)}
         />
       )}
     </Page>

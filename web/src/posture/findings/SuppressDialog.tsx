@@ -17,7 +17,7 @@ function untilOf(choice: Until, date: string): Date | null {
 }
 
 /** Asks for the reason and the end of a suppression. */
-export function SuppressDialog({ ids, onClose }: { ids: string[]; onClose: () => void }) {
+export function SuppressDialog({ ids, onDone, onClose }: { ids: string[]; onDone?: () => void; onClose: () => void }) {
   const [reason, setReason] = useState('');
   const [choice, setChoice] = useState<Until>('30');
   const [date, setDate] = useState('');
@@ -25,7 +25,9 @@ export function SuppressDialog({ ids, onClose }: { ids: string[]; onClose: () =>
   const until = untilOf(choice, date);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (await suppress(ids, reason, until)) onClose();
+    if (!(await suppress(ids, reason, until))) return;
+    onDone?.();
+    onClose();
   };
   const message = error instanceof ApiError ? (error.field('reason') ?? sentence(error.message)) : undefined;
   return (
