@@ -62,7 +62,7 @@ export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: S
       title={rule ? `Change ${rule.name}` : 'New mute rule'}
       what="the mute rule"
       record={rule}
-      fields={['name', 'reason', 'until']}
+      fields={['name', 'reason', ...(end === 'date' ? ['until'] : [])]}
       save={save}
       read={read}
       differences={(theirs) => differencesOf(labels, plain(spec), plain(theirs))}

@@ -89,7 +89,7 @@ export function RuleDialog({ rule, onClose }: { rule?: NotificationRule; onClose
       title={rule ? `Change ${rule.name}` : 'New notification rule'}
       what="the notification rule"
       record={rule}
-      fields={['name', 'minRiskScore']}
+      fields={['name', ...(findings ? ['minRiskScore'] : [])]}
       save={save}
       read={async ({ id }) => (await client.fetchQuery({ ...notificationRulesQuery, staleTime: 0 })).find((r) => r.id === id)}
       differences={(theirs) => differencesOf(labels, { ...draft }, { ...draftOfRule(theirs) })}
