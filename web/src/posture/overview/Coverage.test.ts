@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Account } from '../../api/posture';
+import { dateTime } from '../../parts/time';
 import type { UnreadType } from '../unread';
 import { coverageOf } from './Coverage';
 
@@ -42,4 +43,11 @@ test('what was not read stays named while the account is read again', () => {
     '1 type of account-3 not read',
     '2 of 3 accounts are current',
   ]);
+});
+
+test('the last full read is that of a current account, with its day', () => {
+  const failed = account(2, 'Failed');
+  failed.lastCollection = { ...failed.lastCollection!, endTime: '2026-11-16T10:05:00Z' };
+  const [item] = coverageOf([account(1, 'Completed'), failed], []);
+  expect(item?.text).toBe(`Last full read ended ${dateTime('2026-11-15T10:05:00Z')}.`);
 });

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { Account, Verdicts } from '../../api/posture';
 import { Mark, type MarkName } from '../../parts/marks';
 import { count, plural, sentence } from '../../parts/text';
-import { clockTime } from '../../parts/time';
+import { dateTime } from '../../parts/time';
 import type { UnreadType } from '../unread';
 
 interface Item {
@@ -76,7 +76,7 @@ export function coverageOf(accounts: Account[], unread: UnreadType[], verdicts?:
     .filter(Boolean)
     .sort()[0];
   const current = accounts.filter((a) => a.accountStatus.value === 'active' && a.lastCollection?.status.startsWith('Completed'));
-  const newest = accounts
+  const newest = current
     .map((a) => a.lastCollection?.endTime ?? '')
     .sort()
     .at(-1);
@@ -84,7 +84,7 @@ export function coverageOf(accounts: Account[], unread: UnreadType[], verdicts?:
     items.push({
       mark: 'ok',
       title: `${count(current.length)} of ${plural(accounts.length, 'account')} ${current.length === 1 ? 'is' : 'are'} current`,
-      text: newest ? `Last full read ended ${clockTime(newest)}${next ? `, next ${clockTime(next)}` : ''}.` : 'Everything was read.',
+      text: newest ? `Last full read ended ${dateTime(newest)}${next ? `; next ${dateTime(next)}` : ''}.` : 'Everything was read.',
       action: 'Runs',
       to: '/accounts',
     });
