@@ -297,6 +297,14 @@ test("a framework of one's own is made and deleted", async ({ posture: page }, i
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
   await expect(page).toHaveURL(new RegExp(id));
   await expect(page.locator('.control-row')).toHaveCount(2);
+  await page.getByRole('button', { name: 'New', exact: true }).click();
+  await dialog.getByLabel('Id').fill(id);
+  await dialog.getByLabel('Name').fill('Other rules');
+  await dialog.getByLabel('Controls').fill('1.1 Keys are rotated | Keys');
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await expect(dialog.getByRole('alert')).toHaveText('A framework has this id already');
+  await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await expect(page.locator('.control-row')).toHaveCount(2);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page).not.toHaveURL(new RegExp(id));

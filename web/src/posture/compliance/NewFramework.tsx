@@ -27,10 +27,16 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [error, setError] = useState<ApiError>();
+  const [taken, setTaken] = useState(false);
   const { submit, busy } = useSubmit(async (element) => {
     const form = new FormData(element);
     const value = (name: string) => String(form.get(name) ?? '').trim();
+    setError(undefined);
+    setTaken(false);
     try {
+      // The request would replace a framework with the same id.
+      const all = await client.fetchQuery({ ...frameworksQuery, staleTime: 0 });
+      if (all.some((f) => f.id === value('id'))) return setTaken(true);
       const made = await posture.put('/v1/compliance-frameworks/{framework_id}', {
         path: { framework_id: value('id') },
         body: {
@@ -60,7 +66,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
           autoFocus
           pattern="[a-z0-9][a-z0-9.\-]*"
           hint="Lower-case letters, digits, dots and dashes; cannot be changed later"
-          error={error?.field('id')}
+          error={taken ? 'A framework has this id already' : error?.field('id')}
         />
         <div className="form-2">
           <TextField label="Name" name="name" required error={error?.field('name')} />
