@@ -14,6 +14,9 @@ import { FindingRow } from './FindingRow';
 type Grouping = Exclude<Group, 'none'>;
 const member = { rule: 'ruleIds', resource: 'objectIds', account: 'cloudAccountIds', service: 'services' } as const;
 
+/** How many groups are shown at most. One more is asked for, to know whether there are others. */
+const mostGroups = 500;
+
 interface Props {
   search: Search;
   grouping: Grouping;
@@ -86,7 +89,9 @@ export function GroupedList(props: Props) {
   const query = useQuery(
     findingsQuery({
       filters: filtersOf(search),
-      aggregations: { group: { fieldName: groupField[grouping], termsCount: 500, subAggregations: { level: { fieldName: 'level' } } } },
+      aggregations: {
+        group: { fieldName: groupField[grouping], termsCount: mostGroups + 1, subAggregations: { level: { fieldName: 'level' } } },
+      },
       paginationInfo: { pageSize: 1 },
     }),
   );
@@ -109,7 +114,7 @@ export function GroupedList(props: Props) {
         if (groups.length === 0) return <Empty padded title="No finding matches" />;
         return (
           <div className="finding-scroll grouped" tabIndex={0} role="region" aria-label="Groups of findings">
-            {groups.map((g) => (
+            {groups.slice(0, mostGroups).map((g) => (
               <section key={g.value}>
                 <button type="button" className="group-head" aria-expanded={open.has(g.value)} onClick={() => toggle(g.value)}>
                   <Icon name={open.has(g.value) ? 'down' : 'right'} small />
@@ -122,6 +127,9 @@ export function GroupedList(props: Props) {
                 {open.has(g.value) && <Members {...props} value={g.value} />}
               </section>
             ))}
+            {groups.length > mostGroups && (
+              <p className="group-more t3 small">Only the {mostGroups} largest groups are shown. Filter the findings to see others.</p>
+            )}
           </div>
         );
       }}
