@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 
-/** The query of an address: plain text values, lists joined by comma. */
+/** The query of an address: plain text values, and lists as joined writes them. */
 export type Search = Record<string, string | undefined>;
 
 export function parseSearch(text: string): Search {
@@ -19,7 +19,22 @@ export function formatSearch(search: Record<string, unknown>): string {
   return parts.length ? '?' + parts.join('&') : '';
 }
 
-export const listOf = (value: string | undefined): string[] => (value ? value.split(',') : []);
+/** The values of a list. A comma or backslash after a backslash is part of a value; another backslash is itself, as before there were escapes. */
+export function listOf(text: string | undefined): string[] {
+  if (!text) return [];
+  const values: string[] = [];
+  let value = '';
+  for (const [part] of text.matchAll(/\\[\\,]|[^]/g)) {
+    if (part === ',') {
+      values.push(value);
+      value = '';
+    } else value += part.length === 2 ? part.slice(1) : part;
+  }
+  return [...values, value];
+}
+
+/** A list as listOf reads it; undefined if it is empty. */
+export const joined = (values: string[]): string | undefined => values.map((v) => v.replace(/[\\,]/g, '\\$&')).join(',') || undefined;
 
 /** The value given in an address if it is a key of the choices, otherwise the fallback. Inherited names such as toString are no keys. */
 export const choiceOf = <T extends object, F>(choices: T, given: string | undefined, fallback: F): (keyof T & string) | F =>

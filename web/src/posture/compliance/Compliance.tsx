@@ -5,7 +5,7 @@ import { Fragment, useState } from 'react';
 import { download } from '../../api/download';
 import { useRefusal } from '../../api/session';
 import { posture, type ControlPosture, type Framework } from '../../api/posture';
-import { listOf, useAddress } from '../../frame/address';
+import { joined, listOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
@@ -243,10 +243,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                       <Numbers
                         of={total}
                         findings={{
-                          control: s.controls
-                            .filter((c) => c.violating > 0)
-                            .map((c) => c.id)
-                            .join(','),
+                          control: joined(s.controls.filter((c) => c.violating > 0).map((c) => c.id)),
                           account: search.account,
                         }}
                       />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
-import { listOf, type Search } from '../../frame/address';
+import { joined, listOf, type Search } from '../../frame/address';
 import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { SelectField, TextField } from '../../parts/Field';
@@ -29,7 +29,7 @@ export function AddFilter({ search, change, onClose }: { search: Search; change:
     const name = kind === 'tag' ? `tag.${String(form.get('tag')).trim()}` : kind;
     const text = String(form.get('value')).trim();
     const value = options[kind].find((o) => o.label === text)?.value ?? text;
-    change({ [name]: [...new Set([...listOf(search[name]), value])].join(',') });
+    change({ [name]: joined([...new Set([...listOf(search[name]), value])]) });
     onClose();
   };
   return (

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { listOf, type Search } from '../../frame/address';
+import { joined, listOf, type Search } from '../../frame/address';
 import { Mark, ProviderMark, severity } from '../../parts/marks';
 import { count } from '../../parts/text';
 import { buckets, accountsQuery } from '../data';
@@ -86,7 +86,7 @@ export function Facets({ search, change }: Props) {
         if (values.length === 0) return null;
         const toggle = (value: string) => {
           const next = chosen.includes(value) ? chosen.filter((v) => v !== value) : [...chosen, value];
-          change({ [facet.name]: next.join(',') || undefined });
+          change({ [facet.name]: joined(next) });
         };
         return (
           <fieldset key={facet.name}>
