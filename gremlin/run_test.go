@@ -156,6 +156,74 @@ func TestInitialSideEffects(t *testing.T) {
 	}
 }
 
+// TestBulkOverflows checks that every step that adds or multiplies bulks fails when the
+// result exceeds 64 bits: a wrapped bulk gives a wrong count, and a negative one removes
+// work from the budget.
+func TestBulkOverflows(t *testing.T) {
+	t.Parallel()
+	g := denseGraph(t, 3, 2)
+	const (
+		double = `repeat(union(identity(), identity()))`
+		vertex = `V().limit(1).` + double + `.times(31).` + double + `.times(31)` // 2^62 traversers
+		rows   = `.union(identity(), identity(), identity(), identity())`
+	)
+	budget := gremlin.Unlimited
+	budget.Memory, budget.Time = 32<<20, time.Minute
+	for _, steps := range []string{
+		`.` + double + `.times(2)`,
+		`.` + double + `.until(loops().is(2))`,
+		`.as("a").` + double + `.times(2).select("a")`,
+		`.values("n").` + double + `.times(2).count()`,
+		rows + `.barrier().count()`,
+		rows + `.as("a").barrier().select("a").count()`,
+		rows + `.values("n").barrier().count()`,
+		rows + `.order().by(shuffle).count()`,
+		`.flatMap(` + double + `.times(2)).count()`,
+		`.local(` + double + `.times(2)).count()`,
+		`.optional(` + double + `.times(2)).count()`,
+		`.as("a").match(__.as("a").` + double + `.times(2).as("b")).select("b").count()`,
+		rows + `.aggregate("x").cap("x").count(local)`,
+		`.aggregate("x").aggregate("x").cap("x").count(local)`,
+		`.sideEffect(union(identity(), identity()).aggregate("x")).select("x").unfold()`,
+		rows,
+		rows + `.count()`,
+		rows + `.order().by("n").count()`,
+		rows + `.order().by("n").tail(9223372036854775807L)`,
+		rows + `.order().by("n").sample(5)`,
+		`.both().count()`,
+		rows + `.group().by("n").by(count())`,
+		`.group().by("n").by(both().count())`,
+		rows + `.groupCount()`,
+		rows + `.groupCount().by(label)`,
+		rows + `.groupCount().by("name")`,
+		rows + `.groupCount("x").by("n").cap("x")`,
+		rows + `.values("n").mean()`,
+	} {
+		if res, err := run(t.Context(), t, g, `g.`+vertex+steps, budget); err == nil {
+			t.Errorf("%s: got %d results, want an error", steps, res.Count)
+		} else if err.Error() != "long overflow" {
+			t.Errorf("%s: got %v", steps, err)
+		}
+	}
+	for query, want := range map[string]string{ // without overflow
+		`g.` + vertex + rows + `.limit(1)`:                                        "v[0]",
+		`g.` + vertex + rows + `.skip(9223372036854775807L).limit(1)`:             "v[0]",
+		`g.` + vertex + rows + `.range(4611686018427387905L, -1).limit(1)`:        "v[0]",
+		`g.` + vertex + rows + `.range(1, 9223372036854775807L).count()`:          "9223372036854775806",
+		`g.` + vertex + `.count()`:                                                "4611686018427387904",
+		`g.` + vertex + `.union(identity(), limit(4611686018427387903L)).count()`: "9223372036854775807",
+	} {
+		res, err := run(t.Context(), t, g, query, budget)
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+			continue
+		}
+		if diff := cmp.Diff([]string{want}, texts(g, res)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+}
+
 func TestCancelledQuery(t *testing.T) {
 	t.Parallel()
 	g := denseGraph(t, 500, 8)

@@ -1,10 +1,31 @@
 package exec
 
 import (
+	"math"
 	"sync"
 
 	"vigil/graph"
+	"vigil/gremlin/internal/value"
 )
+
+// addBulk adds two bulks. A few steps can double a bulk, so that it may exceed 64 bits.
+func addBulk(a, b int64) (int64, error) {
+	if b > math.MaxInt64-a {
+		return 0, errBulk
+	}
+	return a + b, nil
+}
+
+// mulBulk multiplies two bulks.
+func mulBulk(a, b int64) (int64, error) {
+	if b > 0 && a > math.MaxInt64/b {
+		return 0, errBulk
+	}
+	return a * b, nil
+}
+
+// errBulk is the error of a bulk that exceeds 64 bits, the same as that of a count.
+var errBulk = value.Errorf("long overflow")
 
 // A bag is a multiset of vertices in the order of their first insertion, with
 // the number of traversers at each.
@@ -38,15 +59,25 @@ func (b *bag) open() error {
 }
 
 // add adds n traversers at a vertex and reports whether the vertex is new.
-func (b *bag) add(h graph.Handle, n int64) bool {
+func (b *bag) add(h graph.Handle, n int64) (fresh bool, err error) {
 	if p := b.positions[h]; p != 0 {
-		b.bulk[p-1] += n
-		return false
+		b.bulk[p-1], err = addBulk(b.bulk[p-1], n)
+		return false, err
 	}
 	b.ids = append(b.ids, h)
 	b.bulk = append(b.bulk, n)
 	b.positions[h] = int32(len(b.ids))
-	return true
+	return true, nil
+}
+
+// addAll adds the traversers of a batch of vertices.
+func (b *bag) addAll(in *batch) error {
+	for i, h := range in.ids {
+		if _, err := b.add(h, in.count(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // empty removes all vertices and keeps the memory for reuse.
@@ -93,14 +124,8 @@ func (o *bulkOp) push(b *batch) error {
 		return err
 	}
 	before := len(o.bag.ids)
-	if b.bulk == nil {
-		for _, h := range b.ids {
-			o.bag.add(h, 1)
-		}
-	} else {
-		for i, h := range b.ids {
-			o.bag.add(h, b.bulk[i])
-		}
+	if err := o.bag.addAll(b); err != nil {
+		return err
 	}
 	grown := len(o.bag.ids) - before
 	o.live += grown

@@ -61,7 +61,10 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 func (o *mergingStore) join(in *batch, i, j int, sackMerge plan.Operator) error {
 	if !o.run.root.NoBulk {
 		o.rows.bulk = fill(o.rows.bulk, o.rows.len(), 1)
-		o.rows.bulk[j] += in.count(i)
+		var err error
+		if o.rows.bulk[j], err = addBulk(o.rows.bulk[j], in.count(i)); err != nil {
+			return err
+		}
 	}
 	if in.sack == nil {
 		return nil

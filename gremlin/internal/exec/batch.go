@@ -42,15 +42,16 @@ func (b *batch) count(i int) int64 {
 }
 
 // total returns the sum of all bulks.
-func (b *batch) total() int64 {
+func (b *batch) total() (n int64, err error) {
 	if b.bulk == nil {
-		return int64(b.len())
+		return int64(b.len()), nil
 	}
-	var n int64
 	for _, c := range b.bulk {
-		n += c
+		if n, err = addBulk(n, c); err != nil {
+			return 0, err
+		}
 	}
-	return n
+	return n, nil
 }
 
 // pathOf returns the path of a row, or nil.

@@ -39,9 +39,13 @@ func (o *output) emitEach(in *batch, i int, b *batch) error {
 	for j := range b.len() {
 		row, index := in, i
 		if c := b.count(j); c != 1 {
+			bulk, err := mulBulk(c, in.count(i))
+			if err != nil {
+				return err
+			}
 			row, index = &batch{}, 0
 			row.appendRow(in, i)
-			row.bulk = append(trim(fill(row.bulk, 1, 1)), c*in.count(i))
+			row.bulk = append(trim(fill(row.bulk, 1, 1)), bulk)
 		}
 		var err error
 		if b.kind != graph.KindNull {

@@ -45,9 +45,12 @@ func (o *countOp) push(b *batch) error {
 			}
 			c = o.move.degree(v)
 		}
-		o.n += c * b.count(i)
-		if o.n < 0 {
-			return value.Errorf("long overflow")
+		c, err := mulBulk(c, b.count(i))
+		if err != nil {
+			return err
+		}
+		if o.n, err = addBulk(o.n, c); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -259,7 +259,14 @@ func (g *groupReductions) add(group int, in *batch, i int) error {
 		return g.reduce(red, in, i)
 	}
 	if g.count != nil && in.kind == graph.KindVertex {
-		red.(*counting).n += in.count(i) * g.count.count(in.ids[i], 0)
+		n, err := mulBulk(in.count(i), g.count.count(in.ids[i], 0))
+		if err != nil {
+			return err
+		}
+		c := red.(*counting)
+		if c.n, err = addBulk(c.n, n); err != nil {
+			return err
+		}
 		return g.run.meter.err
 	}
 	return g.pre.startBulk(in, i, func(b *batch) error {
@@ -385,20 +392,24 @@ func (c *counts) add(in *batch, i int) (int64, error) {
 		return 0, err
 	}
 	bytes, err := c.run.sizeOf(k)
-	if err != nil || !c.put(c.run.canonical(k), in.count(i)) {
+	if err != nil {
+		return 0, err
+	}
+	fresh, err := c.put(c.run.canonical(k), in.count(i))
+	if err != nil || !fresh {
 		return 0, err
 	}
 	return groupBytes + bytes, nil
 }
 
 // put adds n to the count of k and reports whether k is new.
-func (c *counts) put(k graph.Value, n int64) bool {
+func (c *counts) put(k graph.Value, n int64) (fresh bool, err error) {
 	index, fresh := c.keys.Put(k)
 	if fresh {
 		c.n = append(c.n, 0)
 	}
-	c.n[index] += n
-	return fresh
+	c.n[index], err = addBulk(c.n[index], n)
+	return fresh, err
 }
 
 func (c *counts) value() graph.Value {
@@ -454,7 +465,9 @@ func (o *groupCountOp) push(b *batch) error {
 
 func (o *groupCountOp) finish() error {
 	if o.tally != nil {
-		o.tally.flush()
+		if err := o.tally.flush(); err != nil {
+			return err
+		}
 	}
 	v := o.value()
 	o.counts = counts{run: o.counts.run, key: o.key}
@@ -466,7 +479,7 @@ func (o *groupCountOp) finish() error {
 
 func (o *groupCountOp) reset() {
 	if o.tally != nil {
-		o.tally.flush()
+		o.tally.clear()
 	}
 	o.counts = counts{run: o.counts.run, key: o.key}
 	o.output.reset()

@@ -111,8 +111,11 @@ func (o *localOp) one(b *batch, i int, bulk int64) error {
 		found = found || out.len() > 0
 		if bulk != 1 {
 			out.bulk = fill(out.bulk, out.len(), 1)
-			for j := range out.bulk {
-				out.bulk[j] *= bulk
+			for j, n := range out.bulk {
+				var err error
+				if out.bulk[j], err = mulBulk(n, bulk); err != nil {
+					return err
+				}
 			}
 		}
 		err := o.pass(out)

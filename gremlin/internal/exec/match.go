@@ -249,7 +249,11 @@ func (p *pattern) bind(row *batch, path *node, b *batch, found func(*batch) erro
 			}
 		}
 		if row.bulk != nil {
-			next.bulk = append(trim(fill(next.bulk, 1, 1)), b.count(j)*row.count(0))
+			bulk, err := mulBulk(b.count(j), row.count(0))
+			if err != nil {
+				return err
+			}
+			next.bulk = append(trim(fill(next.bulk, 1, 1)), bulk)
 		}
 		if err := found(&next); err != nil {
 			return err

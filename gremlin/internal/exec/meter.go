@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -74,18 +75,43 @@ func newMeter(ctx context.Context, l Limits, onLarge func()) *meter {
 
 // spend counts n units of work.
 func (m *meter) spend(n int) error {
-	m.work += int64(n)
-	if m.work < m.check {
+	if !m.addWork(n) {
 		return nil
 	}
 	return m.checkLimits()
 }
 
+// addWork adds n units of work and reports whether the limits must be checked.
+func (m *meter) addWork(n int) bool {
+	if n < 0 || int64(n) > math.MaxInt64-m.work {
+		m.failWork()
+		return true
+	}
+	m.work += int64(n)
+	return m.work >= m.check
+}
+
+// failWork ends the run because its work cannot be counted: a wrapped counter would
+// never reach a limit.
+func (m *meter) failWork() {
+	m.work = math.MaxInt64
+	if m.err == nil {
+		m.err = &LimitError{Name: "work", Allowed: allowed(m.limits.Work)}
+	}
+}
+
+// allowed returns a limit, or for an absent one the largest amount that can be counted.
+func allowed(limit int64) int64 {
+	if limit > 0 {
+		return limit
+	}
+	return math.MaxInt64
+}
+
 // tick is spend for callers that cannot return an error: it returns false when a
 // limit is exceeded, and the next spend returns the error.
 func (m *meter) tick(n int) bool {
-	m.work += int64(n)
-	if m.work < m.check {
+	if !m.addWork(n) {
 		return true
 	}
 	if m.err == nil {
@@ -155,12 +181,20 @@ func (m *meter) addLive(n int) error {
 func (m *meter) removeLive(n int) { m.live -= int64(n) }
 
 // checkSize checks that a single object of a size is within the memory limit.
-func (m *meter) checkSize(bytes int64) error {
-	if m.memory+bytes > Large && m.large != nil {
+func (m *meter) checkSize(bytes int64) error { return m.checkItems(bytes, 1) }
+
+// checkItems checks that a single object of n items of a size is within the memory limit.
+func (m *meter) checkItems(n, each int64) error {
+	limit := allowed(m.limits.Memory)
+	if n < 0 || n > (math.MaxInt64-max(0, m.memory))/each {
+		return &LimitError{Name: "memory", Allowed: limit}
+	}
+	total := m.memory + n*each
+	if total > Large && m.large != nil {
 		m.notifyLarge()
 	}
-	if m.limits.Memory > 0 && m.memory+bytes > m.limits.Memory {
-		return &LimitError{Name: "memory", Allowed: m.limits.Memory}
+	if total > limit {
+		return &LimitError{Name: "memory", Allowed: limit}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"time"
 
 	"vigil/gremlin/internal/plan"
@@ -55,9 +56,16 @@ func (p *probes) addOutput(m *plan.Meta, next op, r *run) op {
 
 func (o *outProbe) push(b *batch) error {
 	o.m.Traversers += int64(b.len())
-	o.m.Bulk += b.total()
+	n, err := b.total()
+	if err == nil {
+		n, err = addBulk(o.m.Bulk, n)
+	}
+	if err != nil {
+		n = math.MaxInt64 // the run itself may succeed
+	}
+	o.m.Bulk = n
 	start, work := time.Now(), o.run.meter.work
-	err := o.next.push(b)
+	err = o.next.push(b)
 	o.m.Time -= time.Since(start)
 	o.m.Work -= o.run.meter.work - work
 	return err

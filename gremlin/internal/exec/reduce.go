@@ -99,16 +99,16 @@ func (o *reduceOp) reset() {
 type counting struct{ n int64 }
 
 func (c *counting) addAll(b *batch) error {
-	c.n += b.total()
-	if c.n < 0 {
-		return value.Errorf("long overflow")
+	n, err := b.total()
+	if err == nil {
+		c.n, err = addBulk(c.n, n)
 	}
-	return nil
+	return err
 }
 
-func (c *counting) add(in *batch, i int) (int64, error) {
-	c.n += in.count(i)
-	return 0, nil
+func (c *counting) add(in *batch, i int) (_ int64, err error) {
+	c.n, err = addBulk(c.n, in.count(i))
+	return 0, err
 }
 
 func (c *counting) result() (graph.Value, bool, error) { return graph.Long(c.n), true, nil }
@@ -135,11 +135,11 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	if !value.Comparable(v) {
 		return value.NotComparable(v)
 	}
-	var err error
 	x, y := a.acc, v
 	if a.local {
 		x, y = y, x
 	}
+	var err error
 	switch {
 	case a.op < plan.Min || a.op > plan.Max:
 	case first:
@@ -155,7 +155,9 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	if !v.IsNumber() {
 		return value.Errorf("%s cannot be cast to Number", value.ClassName(v))
 	}
-	a.count += bulk
+	if a.count, err = addBulk(a.count, bulk); err != nil {
+		return err
+	}
 	times, wide := narrow(bulk), a.op == plan.Mean && !a.local
 	if wide {
 		times = graph.Long(bulk) // a mean is computed in 64 bits

@@ -338,12 +338,12 @@ func (f *frontier) add(b *batch, i int) error {
 		if err := f.bag.open(); err != nil {
 			return err
 		}
-		if !f.bag.add(b.ids[i], b.count(i)) {
-			return nil
+		if fresh, err := f.bag.add(b.ids[i], b.count(i)); err != nil || !fresh {
+			return err
 		}
 	case f.byPath && b.kind == graph.KindVertex:
-		if f.merged(b, i) {
-			return nil
+		if merged, err := f.merged(b, i); err != nil || merged {
+			return err
 		}
 		f.rows.appendRow(b, i)
 	default:
@@ -381,14 +381,8 @@ func (f *frontier) addAll(b *batch) error {
 		return err
 	}
 	before := len(f.bag.ids)
-	if b.bulk == nil {
-		for _, h := range b.ids {
-			f.bag.add(h, 1)
-		}
-	} else {
-		for i, h := range b.ids {
-			f.bag.add(h, b.bulk[i])
-		}
+	if err := f.bag.addAll(b); err != nil {
+		return err
 	}
 	grown := len(f.bag.ids) - before
 	f.live += grown
@@ -408,7 +402,7 @@ type position struct {
 
 // merged adds the bulk of a row to a row at the same vertex with the same path. It
 // returns false if there is none.
-func (f *frontier) merged(b *batch, i int) bool {
+func (f *frontier) merged(b *batch, i int) (bool, error) {
 	if f.places == nil {
 		f.places = map[position]int32{}
 	}
@@ -418,11 +412,12 @@ func (f *frontier) merged(b *batch, i int) bool {
 		if f.rows.len() == 0 || f.rows.kind == graph.KindVertex {
 			f.places[p] = int32(f.rows.len())
 		}
-		return false
+		return false, nil
 	}
 	f.rows.bulk = fill(f.rows.bulk, f.rows.len(), 1)
-	f.rows.bulk[j] += b.count(i)
-	return true
+	var err error
+	f.rows.bulk[j], err = addBulk(f.rows.bulk[j], b.count(i))
+	return true, err
 }
 
 // take returns the rows of the next iteration and starts collecting those of the one after it.

@@ -160,13 +160,16 @@ func (r *run) collect(b *batch) error {
 	n := b.len()
 	for i := range n {
 		c := b.count(i)
-		if take := r.root.Take; take >= 0 && r.out.Total+c > take {
+		if take := r.root.Take; take >= 0 && c > take-r.out.Total {
 			c = take - r.out.Total
 			if c <= 0 {
 				return errDone
 			}
 		}
-		r.out.Total += c
+		var err error
+		if r.out.Total, err = addBulk(r.out.Total, c); err != nil {
+			return err
+		}
 		if max := r.opt.Limits.Results; max > 0 && r.out.Total > max {
 			return &LimitError{Name: "results", Allowed: max}
 		}

@@ -146,10 +146,10 @@ func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
 	}
 	switch {
 	case e.bulk != nil:
-		if e.bulk.Add(v, n) {
-			return bytes + keyBytes, nil
+		if fresh, err := e.bulk.Add(v, n); err != nil || !fresh {
+			return 0, err
 		}
-		return 0, nil
+		return bytes + keyBytes, nil
 	case e.set != nil:
 		if _, fresh := e.set.Put(v); fresh {
 			return bytes + keyBytes, nil
@@ -237,7 +237,11 @@ func (o *aggregateOp) push(b *batch) error {
 			if err != nil {
 				return err
 			}
-			if o.pending.Add(o.run.canonical(v), b.count(i)) {
+			fresh, err := o.pending.Add(o.run.canonical(v), b.count(i))
+			if err != nil {
+				return err
+			}
+			if fresh {
 				if err := o.reserve(keyBytes + bytes); err != nil {
 					return err
 				}

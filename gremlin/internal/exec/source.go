@@ -148,7 +148,9 @@ func (o *injectOp) inject() error {
 	// Merge equal values into one traverser.
 	var set value.BulkSet
 	for _, v := range o.values {
-		set.Add(v, 1)
+		if _, err := set.Add(v, 1); err != nil {
+			return err
+		}
 	}
 	for i := range set.Len() {
 		v, n := set.At(i)
@@ -233,9 +235,13 @@ func unfoldBulks(o *output, in *batch, i int, s *value.BulkSet) error {
 	var row batch
 	for j := range s.Len() {
 		v, n := s.At(j)
+		bulk, err := mulBulk(n, in.count(i))
+		if err != nil {
+			return err
+		}
 		row.clear()
 		row.appendRow(in, i)
-		row.bulk = append(trim(fill(row.bulk, 1, 1)), n*in.count(i))
+		row.bulk = append(trim(fill(row.bulk, 1, 1)), bulk)
 		if err := o.emit(&row, 0, v); err != nil {
 			return err
 		}

@@ -79,16 +79,18 @@ func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
 	passed := 0
 	for i := 0; i < n && !(o.high >= 0 && *count >= o.high); i++ {
 		c := b.count(i)
-		if *count+c <= o.low {
+		if c <= o.low-*count {
 			*count += c
 			continue
 		}
 		skip := max(0, o.low-*count)
 		trim := int64(0)
 		if o.high >= 0 {
-			trim = max(0, *count+c-o.high)
+			trim = max(0, c-(o.high-*count))
+			*count += c - trim
+		} else {
+			*count = max(o.low, *count) // what is above the lower bound does not matter and may overflow
 		}
-		*count += c - trim
 		if remaining := c - skip - trim; remaining != c {
 			b.bulk[i] = remaining
 		}
@@ -119,7 +121,10 @@ func (o *tailOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
-		o.bulk += b.count(i)
+		var err error
+		if o.bulk, err = addBulk(o.bulk, b.count(i)); err != nil {
+			return err
+		}
 		if err := o.add(b, i); err != nil {
 			return err
 		}
@@ -335,12 +340,16 @@ func (o *sampleOp) push(b *batch) error {
 }
 
 func (o *sampleOp) finish() error {
-	if o.rows.total() > o.n {
+	total, err := o.rows.total()
+	if err != nil {
+		return err
+	}
+	if total > o.n {
 		if err := o.choose(); err != nil {
 			return err
 		}
 	}
-	err := o.drain()
+	err = o.drain()
 	o.weights = o.weights[:0]
 	return err
 }

@@ -55,7 +55,11 @@ func (t *tally) add(b *batch) (bool, error) {
 	}
 	if t.label {
 		for i, h := range b.ids {
-			t.labels[t.run.g.VertexLabel(h)] += b.count(i)
+			n := &t.labels[t.run.g.VertexLabel(h)]
+			var err error
+			if *n, err = addBulk(*n, b.count(i)); err != nil {
+				return true, err
+			}
 		}
 		return true, nil
 	}
@@ -93,7 +97,11 @@ func (t *tally) addKeys(b *batch) error {
 			}
 			*recent = recentCell{code, cell + 1}
 		}
-		t.cells[recent.cell-1] += b.count(i)
+		n := &t.cells[recent.cell-1]
+		var err error
+		if *n, err = addBulk(*n, b.count(i)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -112,16 +120,26 @@ func (t *tally) cell(code uint32) (int32, error) {
 }
 
 // flush transfers all counts to the general implementation.
-func (t *tally) flush() {
+func (t *tally) flush() error {
 	for l, n := range t.labels {
 		if n > 0 {
-			t.counts.put(graph.String(t.run.g.VertexLabels()[l]), n)
-			t.labels[l] = 0
+			if _, err := t.counts.put(graph.String(t.run.g.VertexLabels()[l]), n); err != nil {
+				return err
+			}
 		}
 	}
 	for i, code := range t.order {
-		t.counts.put(graph.String(t.run.g.StringOf(code)), t.cells[i])
+		if _, err := t.counts.put(graph.String(t.run.g.StringOf(code)), t.cells[i]); err != nil {
+			return err
+		}
 	}
+	t.clear()
+	return nil
+}
+
+// clear removes all counts.
+func (t *tally) clear() {
+	clear(t.labels)
 	t.order, t.cells = t.order[:0], t.cells[:0]
 	clear(t.positions)
 	clear(t.recent[:])

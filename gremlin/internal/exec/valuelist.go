@@ -54,7 +54,7 @@ func (r *run) append(l *valueList, v graph.Value, n int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := r.meter.checkSize(listBytes * n); err != nil {
+	if err := r.meter.checkItems(n, listBytes); err != nil {
 		return 0, err
 	}
 	if err := r.meter.spend(int(n)); err != nil {

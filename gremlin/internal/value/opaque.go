@@ -1,6 +1,11 @@
 package value
 
-import "vigil/graph"
+import (
+	"math"
+	"slices"
+
+	"vigil/graph"
+)
 
 // A Path is the history of a traverser: the objects it visited, each with the
 // labels of its step. Labels is nil if there are none.
@@ -109,22 +114,25 @@ type BulkSet struct {
 	size  int64
 }
 
-// Add adds v n times and reports whether it is new.
-func (s *BulkSet) Add(v graph.Value, n int64) (fresh bool) {
+// Add adds v n times and reports whether it is new. It fails if the size exceeds 64 bits.
+func (s *BulkSet) Add(v graph.Value, n int64) (fresh bool, err error) {
+	if n > math.MaxInt64-s.size {
+		return false, Errorf("long overflow")
+	}
 	i, fresh := s.keys.Put(v)
 	if fresh {
 		s.bulks = append(s.bulks, 0)
 	}
 	s.bulks[i] += n
 	s.size += n
-	return fresh
+	return fresh, nil
 }
 
 // Copy returns an independent copy.
 func (s *BulkSet) Copy() *BulkSet {
-	out := &BulkSet{}
-	for i := range s.Len() {
-		out.Add(s.At(i))
+	out := &BulkSet{bulks: slices.Clone(s.bulks), size: s.size}
+	for _, v := range s.keys.All() {
+		out.keys.Put(v)
 	}
 	return out
 }
