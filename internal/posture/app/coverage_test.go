@@ -134,7 +134,7 @@ func parametersSection(c *catalog.Catalog) string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.ID, p.Name, posture.ParameterText(p.Default), p.Description)
 		}
 	}
-	b.WriteString("\n## Tables of versions\n\nThe last days of versions that rules ask for.\n")
+	b.WriteString("\n## Tables of versions\n\nFor each version that rules ask about, the last day on which its publisher supports it.\n")
 	for _, t := range c.Tables {
 		fmt.Fprintf(&b, "\n### %s\n\n[Source](%s), read on %s.\n\n| Product | Version | Last day |\n|---|---|---|\n", t.Title, t.Source, t.Read)
 		for _, row := range t.Rows {
