@@ -26,7 +26,8 @@ type scriptFixture struct {
 	*cli.Server
 	dir   string
 	token string
-	wait  int // how often scripts poll before they give up
+	url   string // address of the server for scripts; the one they were downloaded from if ""
+	wait  int    // how often scripts poll before they give up
 }
 
 func newScriptFixture(t *testing.T) *scriptFixture {
@@ -58,7 +59,7 @@ func (d *scriptFixture) bash(p posture.Provider, script string, arguments ...str
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
 	c.Env = append(os.Environ(), "PATH="+d.dir+string(filepath.ListSeparator)+os.Getenv("PATH"), "VIGIL_API_TOKEN="+d.token, "VIGIL_PAUSE=0.1", fmt.Sprint("VIGIL_WAIT=", d.wait),
-		"NO_PROXY=*", "no_proxy=*", "AWS_SESSION_TOKEN=", "TMPDIR="+d.t.TempDir())
+		"VIGIL_URL="+d.url, "NO_PROXY=*", "no_proxy=*", "AWS_SESSION_TOKEN=", "TMPDIR="+d.t.TempDir())
 	err = c.Run()
 	if strings.Contains(out.String(), d.token) || strings.Contains(out.String(), "sim8Q~") || strings.Contains(out.String(), "PRIVATE KEY") {
 		d.t.Errorf("%s %s prints a secret:\n%s", p, script, &out)

@@ -1,10 +1,12 @@
 # property NAME VALUE prints a property of an account or credential.
 property() { printf '{"name":"%s","type":"string","stringV":"%s"}' "$1" "$2"; }
 
-# credential_with VALUE prints the id of the credential that has this value.
+# credential_with VALUE prints the id of the credential that has this value, or nothing. It
+# fails if the server refuses the request: bash ignores set -e in $(...), and without an id
+# callers would take the credential for unused.
 credential_with() {
 	local all start='{"credentialId"'
-	all=$(call POST /v1/cloud-credentials/query "{\"filters\":{\"providers\":[\"$provider\"]}}")
+	all=$(call POST /v1/cloud-credentials/query "{\"filters\":{\"providers\":[\"$provider\"]}}") || return
 	printf '%s\n' "${all//"$start"/$'\n'$start}" | grep -F "\"stringV\":\"$1\"" | member credentialId || true
 }
 

@@ -1,0 +1,74 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"vigil/internal/posture"
+	"vigil/internal/sim/cli"
+)
+
+// refuse makes the server refuse requests of scripts whose method and path begin with request.
+func (d *scriptFixture) refuse(request string) {
+	d.t.Helper()
+	server, err := url.Parse(d.base)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) }}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Method+" "+r.URL.Path, request) {
+			w.WriteHeader(http.StatusForbidden) // curl does not repeat it
+			fmt.Fprint(w, `{"message":"refused","statusCode":403}`)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	d.t.Cleanup(proxy.Close)
+	d.url = proxy.URL
+}
+
+// removesAccess reports whether a command removes what other accounts may use.
+func removesAccess(c cli.Call) bool {
+	return slices.ContainsFunc([]string{"aws iam delete-role", "az ad app delete", "gcloud iam service-accounts delete"}, func(start string) bool {
+		return strings.HasPrefix(c.String(), start)
+	})
+}
+
+// TestScriptsStopWhenTheServerRefuses checks that a script fails if the server refuses a
+// request, and does not take the missing answer for "nothing uses it".
+func TestScriptsStopWhenTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	for _, p := range posture.Providers {
+		t.Run(string(p), func(t *testing.T) {
+			t.Parallel()
+			d := newScriptFixture(t)
+			ids := d.customers()[p]
+			d.mustRun(p, "link.sh", ids...)
+			credentials := d.credentials()
+			for _, c := range []struct {
+				request, script string
+				arguments       []string
+				message         string
+			}{
+				{"POST /v1/cloud-credentials/query", "unlink.sh", ids[:1], ""},
+			} {
+				d.refuse(c.request)
+				d.Calls()
+				printed, err := d.bash(p, c.script, c.arguments...)
+				if err == nil || !strings.Contains(printed, ": refused\n") || !strings.Contains(printed, c.message) {
+					t.Errorf("%s without %s: %v\n%s", c.script, c.request, err, printed)
+				}
+				if slices.ContainsFunc(d.Calls(), removesAccess) || d.credentials() != credentials {
+					t.Errorf("%s without %s removes what others use: credentials %s\n%s", c.script, c.request, d.credentials(), printed)
+				}
+			}
+		})
+	}
+}
