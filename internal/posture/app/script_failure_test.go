@@ -58,6 +58,7 @@ func TestScriptsStopWhenTheServerRefuses(t *testing.T) {
 				message         string
 			}{
 				{"POST /v1/cloud-credentials/query", "unlink.sh", ids[:1], ""},
+				{"POST /v1/cloud-accounts/query", "unlink.sh", ids[:1], "keeping the credential"},
 			} {
 				d.refuse(c.request)
 				d.Calls()

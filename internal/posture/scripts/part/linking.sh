@@ -56,17 +56,20 @@ unlink() {
 	tell DELETE "/v1/providers/$provider/$1_$2" >/dev/null || true
 }
 
-# forget_credential ID removes a credential, and fails if an account is linked to it.
+# forget_credential ID removes a credential, and fails if an account is linked to it. It
+# ends the script on other errors, because callers use it in conditions, where bash ignores
+# set -e.
 forget_credential() {
 	[[ -n $1 || -n $dry_run ]] || return 0
 	local all
 	if [[ -z $dry_run ]]; then
-		all=$(call POST /v1/cloud-accounts/query "{\"filters\":{\"providers\":[\"$provider\"]},\"getCredentials\":true}")
+		all=$(call POST /v1/cloud-accounts/query "{\"filters\":{\"providers\":[\"$provider\"]},\"getCredentials\":true}") ||
+			die "it is not known whether other accounts use the credential: keeping the credential"
 		if grep -qF "\"credentialId\":\"$1\"}" <<<"${all##*\"relationships\":}"; then
 			return 1
 		fi
 	fi
-	tell DELETE "/v1/providers/$provider/cloud-credentials/$1" >/dev/null
+	tell DELETE "/v1/providers/$provider/cloud-credentials/$1" >/dev/null || die "the credential was not removed"
 }
 
 # persist repeats a failing command, because the objects that it names may not have
