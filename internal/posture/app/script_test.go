@@ -312,6 +312,9 @@ func TestScriptErrors(t *testing.T) {
 		{[]string{"$(id)"}, "is not an account id"},
 		{nil, "no accounts given"},
 		{[]string{"--what", tooMany[0]}, "unknown option --what"},
+		{[]string{"--file", "none.txt", tooMany[0]}, "cannot read none.txt"},
+		{[]string{"--file", d.dir, tooMany[0]}, "cannot read " + d.dir},
+		{[]string{"--file", "/dev/null", tooMany[0]}, "/dev/null names no accounts"},
 	} {
 		for _, script := range []string{"link.sh", "setup.sh", "teardown.sh", "unlink.sh"} {
 			printed, err := d.bash(posture.AWS, script, c.arguments...)

@@ -104,13 +104,16 @@ each() {
 # take_options parses the command line. It passes other options to the function option,
 # which the script defines.
 take_options() {
-	local given=()
+	local given=() listed
 	while [[ $# -gt 0 ]]; do
 		case $1 in
 		--dry-run) dry_run=1 ;;
 		--file)
 			[[ $# -gt 1 ]] || die "--file requires a file with one account per line"
-			mapfile -t -O "${#given[@]}" given < <(sed 's/#.*//;s/[[:space:]]//g;/^$/d' "$2")
+			# Without accounts, the script would use those that it was downloaded for.
+			listed=$(sed 's/#.*//;s/[[:space:]]//g;/^$/d' <"$2") || die "cannot read $2"
+			[[ -n $listed ]] || die "$2 names no accounts"
+			mapfile -t -O "${#given[@]}" given <<<"$listed"
 			shift
 			;;
 		--help)
