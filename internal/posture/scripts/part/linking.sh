@@ -15,7 +15,7 @@ credential_with() {
 save_credential() {
 	local body="{\"credentialType\":\"collection\",\"properties\":[$2]}"
 	if [[ -n $1 ]]; then
-		tell PUT "/v1/providers/$provider/cloud-credentials/$1" "$body" >/dev/null
+		tell PUT "/v1/providers/$provider/cloud-credentials/$1" "$body" >/dev/null || return
 		printf '%s\n' "$1"
 	else
 		tell POST "/v1/providers/$provider/cloud-credentials" "$body" | member credentialId
