@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +34,21 @@ func (d *scriptFixture) refuse(request string) {
 	}))
 	d.t.Cleanup(proxy.Close)
 	d.url = proxy.URL
+}
+
+// override makes bash code answer the calls of a program that begin with words.
+func (d *scriptFixture) override(program, words, code string) {
+	d.t.Helper()
+	name := filepath.Join(d.dir, program)
+	if _, err := os.Stat(name + "-simulated"); err != nil {
+		if err := os.Rename(name, name+"-simulated"); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	text := fmt.Sprintf("#!/usr/bin/env bash\nif [[ \"$*\" == '%s'* ]]; then\n%s\nexit\nfi\nexec \"$0-simulated\" \"$@\"\n", words, code)
+	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // removesAccess reports whether a command removes what other accounts may use.
@@ -75,5 +92,30 @@ func TestScriptsStopWhenTheServerRefuses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestScriptsStopWhenACloudRefuses checks that a script fails if a command of a cloud does,
+// and does not continue with the next one.
+func TestScriptsStopWhenACloudRefuses(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	for _, c := range []struct {
+		p              posture.Provider
+		script         string
+		program, words string // what is refused
+		next           string // the command that must not run
+	}{
+		{posture.AWS, "setup.sh", "aws", "sns set-topic-attributes", "aws sns subscribe"},
+		{posture.Azure, "unlink.sh", "az", "role definition list", "az ad app delete"},
+	} {
+		ids := d.customers()[c.p]
+		d.mustRun(c.p, "link.sh", ids...)
+		d.override(c.program, c.words, "echo refused >&2; exit 254")
+		d.Calls()
+		printed, err := d.bash(c.p, c.script, ids...)
+		if err == nil || slices.ContainsFunc(d.Calls(), func(call cli.Call) bool { return call.String() == c.next }) {
+			t.Errorf("%s without %s: %v\n%s", c.script, c.words, err, printed)
+		}
 	}
 }

@@ -71,13 +71,13 @@ check_trail() {
 pattern='{"detail-type":["AWS API Call via CloudTrail","AWS Console Sign In via CloudTrail"],"detail":{"readOnly":[false]}}'
 
 # make_topic REGION ACCOUNT NAME creates the topic, to which only our rules can publish,
-# and prints its ARN.
+# and prints its ARN. It is called in $(...), where bash ignores set -e.
 make_topic() {
 	local arn="arn:${partition}:sns:$1:$2:$3"
 	local policy="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Sid\":\"rules\",\"Effect\":\"Allow\",\"Principal\":{\"Service\":\"events.amazonaws.com\"},\"Action\":\"sns:Publish\",\"Resource\":\"$arn\",\"Condition\":{\"ArnLike\":{\"aws:SourceArn\":\"arn:${partition}:events:$1:$2:rule/$3*\"}}}]}"
-	run aws sns create-topic --region "$1" --name "$3" --tags Key=created-by,Value=vigil >/dev/null
-	run aws sns set-topic-attributes --region "$1" --topic-arn "$arn" --attribute-name SignatureVersion --attribute-value 2
-	run aws sns set-topic-attributes --region "$1" --topic-arn "$arn" --attribute-name Policy --attribute-value "$policy"
+	run aws sns create-topic --region "$1" --name "$3" --tags Key=created-by,Value=vigil >/dev/null || return
+	run aws sns set-topic-attributes --region "$1" --topic-arn "$arn" --attribute-name SignatureVersion --attribute-value 2 || return
+	run aws sns set-topic-attributes --region "$1" --topic-arn "$arn" --attribute-name Policy --attribute-value "$policy" || return
 	printf '%s' "$arn"
 }
 

@@ -38,10 +38,12 @@ option() {
 
 # take_role SCOPE NAME removes the role assignment that link.sh created.
 take_role() {
+	local definition
 	if [[ -n $application ]]; then
 		drop az role assignment delete --assignee "$application" --scope "$1" --output none
 	fi
-	if [[ -n $(az role definition list --name "Vigil Reader $2" --scope "$1" --query '[].name' --output tsv) ]]; then
+	definition=$(az role definition list --name "Vigil Reader $2" --scope "$1" --query '[].name' --output tsv)
+	if [[ -n $definition ]]; then
 		drop az role definition delete --name "Vigil Reader $2" --scope "$1" --output none
 	fi
 }
