@@ -76,6 +76,8 @@ func TestScriptsStopWhenTheServerRefuses(t *testing.T) {
 			}{
 				{"POST /v1/cloud-credentials/query", "unlink.sh", ids[:1], ""},
 				{"PUT /v1/providers/", "link.sh", append([]string{"--renew"}, ids...), ""},
+				{"GET /v1/cloud-accounts/" + ids[0] + "/event-stream", "teardown.sh", ids[:1], "not done for: " + ids[0]},
+				{"DELETE /v1/providers/" + string(p) + "/" + ids[0] + "_", "unlink.sh", ids[:1], "not done for: " + ids[0]},
 				{"POST /v1/cloud-accounts/query", "unlink.sh", ids[:1], "keeping the credential"},
 			} {
 				if p == posture.AWS && slices.Contains(c.arguments, "--renew") {

@@ -31,13 +31,14 @@ option() {
 }
 
 tear_down() {
-	local name region rule home
+	local answer name region rule home
 	become "$1"
 	[[ -n $regions ]] || regions=$(aws ec2 describe-regions --query 'Regions[].RegionName' --output text | tr '\t' ' ')
 	if [[ -n $dry_run ]]; then
 		name=vigil-events-HANDLE
 	else
-		name=$(call GET "/v1/cloud-accounts/$1/event-stream" | member topicName || true)
+		answer=$(stream "$1")
+		name=$(member topicName <<<"$answer")
 		[[ -n $name ]] || {
 			say "$1: there is no event stream"
 			return 0

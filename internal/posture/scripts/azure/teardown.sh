@@ -37,11 +37,12 @@ remove() {
 }
 
 tear_down() {
-	local id=${1,,} handle name left
+	local id=${1,,} answer handle name left
 	if [[ -n $dry_run ]]; then
 		handle=HANDLE
 	else
-		handle=$(call GET "/v1/cloud-accounts/$id/event-stream" | member handle || true)
+		answer=$(stream "$id")
+		handle=$(member handle <<<"$answer")
 		[[ -n $handle ]] || {
 			say "$id: there is no event stream"
 			return 0

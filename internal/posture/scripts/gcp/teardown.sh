@@ -23,7 +23,7 @@ tear_down() {
 	if [[ -n $dry_run ]]; then
 		answer="{\"topicName\":\"vigil-events-HANDLE\",\"subscriptionName\":\"vigil-push-HANDLE\",\"serviceAccount\":\"vigil-push-HANDLE@$1.iam.gserviceaccount.com\"}"
 	else
-		answer=$(call GET "/v1/cloud-accounts/$1/event-stream" || true)
+		answer=$(stream "$1")
 	fi
 	topic=$(member topicName <<<"$answer")
 	[[ -n $topic ]] || {

@@ -2,6 +2,7 @@ VIGIL_URL=${VIGIL_URL:-'@url@'}
 accounts='@accounts@'
 dry_run=
 access_token=
+not_found=44 # exit code of call
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -20,7 +21,8 @@ run() {
 member() { sed -n "s/.*\"$1\":\"\\([^\"]*\\)\".*/\\1/p" | head -n 1; }
 
 # call METHOD PATH [BODY] calls the server and prints its response. Secrets are passed
-# through the input of curl, not its command line.
+# through the input of curl, not its command line. Its exit code is not_found if the server
+# has no such object, and 1 on other errors.
 call() {
 	local body=${3:-} answer
 	body=${body//\\/\\\\}
@@ -34,6 +36,7 @@ call() {
 		END
 	) || {
 		say "error: $1 $2: $(member message <<<"$answer")"
+		[[ $answer != *'"statusCode":404'* ]] || return "$not_found"
 		return 1
 	}
 	printf '%s\n' "$answer"
@@ -66,6 +69,9 @@ report() {
 	[[ -n $dry_run ]] && return
 	call POST /status "{\"provider\":\"$provider\",\"account_id\":\"$1\",\"active\":$2}" >/dev/null
 }
+
+# stream ACCOUNT prints the event stream of an account, or nothing if it has none.
+stream() { call GET "/v1/cloud-accounts/$1/event-stream" || [[ $? -eq $not_found ]]; }
 
 # await_stream ACCOUNT waits until the first message has reached the server.
 await_stream() {

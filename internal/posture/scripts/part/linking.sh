@@ -50,10 +50,10 @@ link() {
 	return 1
 }
 
-# unlink ACCOUNT CREDENTIAL removes a link.
+# unlink ACCOUNT CREDENTIAL removes a link, if it exists.
 unlink() {
 	[[ -n $2 || -n $dry_run ]] || return 0
-	tell DELETE "/v1/providers/$provider/$1_$2" >/dev/null || true
+	tell DELETE "/v1/providers/$provider/$1_$2" >/dev/null || [[ $? -eq $not_found ]]
 }
 
 # forget_credential ID removes a credential, and fails if an account is linked to it. It
