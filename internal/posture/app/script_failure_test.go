@@ -121,3 +121,18 @@ func TestScriptsStopWhenACloudRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestTeardownOfOtherRegions removes a stream that calls Vigil from another region than the
+// first one of the account.
+func TestTeardownOfOtherRegions(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	id := d.customers()[posture.AWS][0]
+	d.mustRun(posture.AWS, "link.sh", id)
+	before := d.Objects()
+	d.mustRun(posture.AWS, "setup.sh", "--api-destination", "--regions", "eu-west-1", id)
+	d.mustRun(posture.AWS, "teardown.sh", id)
+	if after := d.Objects(); !slices.Equal(before, after) {
+		t.Errorf("torn down: %s\nbefore: %s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+}

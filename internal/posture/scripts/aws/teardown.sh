@@ -31,7 +31,7 @@ option() {
 }
 
 tear_down() {
-	local answer name region rule home
+	local answer name region rule
 	become "$1"
 	[[ -n $regions ]] || regions=$(aws ec2 describe-regions --query 'Regions[].RegionName' --output text | tr '\t' ' ')
 	if [[ -n $dry_run ]]; then
@@ -44,20 +44,21 @@ tear_down() {
 			return 0
 		}
 	fi
-	home=${regions%% *}
 	for region in $regions; do
 		if aws cloudformation describe-stacks --region "$region" --stack-name "$name" >/dev/null 2>&1; then
 			run aws cloudformation delete-stack --region "$region" --stack-name "$name"
-			continue
+		else
+			for rule in "$name" "$name-heartbeat"; do
+				drop aws events remove-targets --region "$region" --rule "$rule" --ids vigil
+				drop aws events delete-rule --region "$region" --name "$rule"
+			done
+			drop aws sns delete-topic --region "$region" --topic-arn "arn:${partition}:sns:$region:$1:$name"
 		fi
-		for rule in "$name" "$name-heartbeat"; do
-			drop aws events remove-targets --region "$region" --rule "$rule" --ids vigil
-			drop aws events delete-rule --region "$region" --name "$rule"
-		done
-		drop aws sns delete-topic --region "$region" --topic-arn "arn:${partition}:sns:$region:$1:$name"
+		# The region that calls Vigil was the first one of setup.sh, whose --regions may
+		# have been others.
+		drop aws events delete-api-destination --region "$region" --name "$name"
+		drop aws events delete-connection --region "$region" --name "$name"
 	done
-	drop aws events delete-api-destination --region "$home" --name "$name"
-	drop aws events delete-connection --region "$home" --name "$name"
 	drop aws iam delete-role-policy --role-name "$name" --policy-name send
 	drop aws iam delete-role --role-name "$name"
 	report "$1" false
