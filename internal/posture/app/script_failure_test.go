@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"vigil/internal/posture"
+	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/cli"
 )
 
@@ -120,6 +123,30 @@ func TestScriptsStopWhenACloudRefuses(t *testing.T) {
 			t.Errorf("%s without %s: %v\n%s", c.script, c.words, err, printed)
 		}
 	}
+}
+
+// TestLinkWaitsForARole links an account whose role cannot be assumed until Vigil has
+// tried it, as if it took that long to propagate.
+func TestLinkWaitsForARole(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	id := d.customers()[posture.AWS][0]
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	wait.Go(func() {
+		if printed, err := d.bash(posture.AWS, "link.sh", "--trust", "arn:aws:iam::111111111111:user/other", id); err != nil {
+			t.Errorf("%v\n%s", err, printed)
+		}
+	})
+	for !strings.Contains(d.do("GET", "/v1/cloud-accounts/"+id, nil).text, `"value":"validation-failed"`) {
+		if t.Context().Err() != nil {
+			t.Fatal("the role was not tried")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	role, _ := d.aws.Role(id, "vigil-reader")
+	role.Trusts = simaws.Collector
+	d.aws.PutRole(role)
 }
 
 // TestTeardownOfOtherRegions removes a stream that calls Vigil from another region than the

@@ -30,15 +30,17 @@ save_account() {
 	tell POST "/v1/providers/$provider/cloud-accounts" "{\"cloudAccountName\":\"$1\",\"cspProjectId\":\"default\",\"properties\":[$2]}" >/dev/null
 }
 
-# link ACCOUNT CREDENTIAL links them and waits until the server can read the account. It
-# retries after a refusal, because new identities take a while to propagate in a cloud.
+# link ACCOUNT CREDENTIAL links them and waits until the server can read the account. After
+# a refusal it requests another validation, because new identities take a while to propagate
+# in a cloud, and the server does not validate a link again that exists.
 link() {
 	local attempt state=
+	tell POST "/v1/providers/$provider/account-credential-relationship" "{\"cloudAccountId\":\"$1\",\"credentialId\":\"$2\"}" >/dev/null
+	[[ -z $dry_run ]] || return 0
 	for ((attempt = 0; attempt < ${VIGIL_WAIT:-60}; attempt++)); do
-		if [[ $attempt -eq 0 || $state == validation-failed || $state == deny-access ]]; then
-			tell POST "/v1/providers/$provider/account-credential-relationship" "{\"cloudAccountId\":\"$1\",\"credentialId\":\"$2\"}" >/dev/null
+		if [[ $state == validation-failed || $state == deny-access ]]; then
+			tell POST "/v1/cloud-accounts/$1/validation" >/dev/null
 		fi
-		[[ -z $dry_run ]] || return 0
 		sleep "${VIGIL_PAUSE:-5}"
 		state=$(call GET "/v1/providers/$provider/cloud-accounts/$1" | sed -n 's/.*"accountStatus":{"value":"\([^"]*\)".*/\1/p')
 		if [[ $state == active ]]; then
