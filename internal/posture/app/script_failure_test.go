@@ -125,6 +125,19 @@ func TestScriptsStopWhenACloudRefuses(t *testing.T) {
 	}
 }
 
+// TestOrganizationWithoutMembers links an organisation that has only its management
+// account.
+func TestOrganizationWithoutMembers(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	id := d.customers()[posture.AWS][0]
+	d.override("aws", "organizations list-accounts", "echo "+id)
+	d.mustRun(posture.AWS, "link.sh", "--organization")
+	if got := d.status(id, "accountStatus"); got != "active" {
+		t.Errorf("%s is %s", id, got)
+	}
+}
+
 // TestLinkWaitsForARole links an account whose role cannot be assumed until Vigil has
 // tried it, as if it took that long to propagate.
 func TestLinkWaitsForARole(t *testing.T) {

@@ -128,7 +128,7 @@ link_account() {
 # because it must exist in Vigil before its members.
 find_members() {
 	root=$(aws organizations describe-organization --query Organization.MasterAccountId --output text)
-	accounts="$root $(aws organizations list-accounts --query "Accounts[?Status=='ACTIVE'].Id" --output text | tr '\t' '\n' | grep -vx "$root" | tr '\n' ' ')"
+	accounts="$root $(aws organizations list-accounts --query "Accounts[?Status=='ACTIVE'].Id" --output text | tr '\t' '\n' | { grep -vx "$root" || true; } | tr '\n' ' ')"
 }
 
 need aws curl
