@@ -216,7 +216,10 @@ func (f *folding) add(in *batch, i int) (int64, error) {
 	if f.op != "" {
 		before := f.bytes
 		for range in.count(i) {
-			var err error
+			err := f.run.meter.spend(1) // a bulk may be large
+			if err != nil {
+				return 0, err
+			}
 			if f.acc, err = operate(f.op, f.acc, v); err != nil {
 				return 0, err
 			}

@@ -160,11 +160,11 @@ func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
 	if op == "" {
 		op = "assign"
 	}
-	if err := r.meter.spend(int(n)); err != nil {
-		return 0, err
-	}
 	before := e.bytes
 	for range n {
+		if err := r.meter.spend(1); err != nil { // not all at once, so that the clock is checked in between
+			return 0, err
+		}
 		if op == "addAll" {
 			v = graph.List(v)
 		}
