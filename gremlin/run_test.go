@@ -210,6 +210,7 @@ func TestBulkOverflows(t *testing.T) {
 		`g.` + vertex + rows + `.skip(9223372036854775807L).limit(1)`:             "v[0]",
 		`g.` + vertex + rows + `.range(4611686018427387905L, -1).limit(1)`:        "v[0]",
 		`g.` + vertex + rows + `.range(1, 9223372036854775807L).count()`:          "9223372036854775806",
+		`g.` + vertex + `.sample(1)`:                                              "v[0]",
 		`g.` + vertex + `.count()`:                                                "4611686018427387904",
 		`g.` + vertex + `.union(identity(), limit(4611686018427387903L)).count()`: "9223372036854775807",
 	} {

@@ -393,12 +393,15 @@ func (o *sampleOp) choose() error {
 func (o *sampleOp) indexOf(want float64, taken []int64) int {
 	sum := 0.0
 	for i, w := range o.weights {
-		for range o.rows.count(i) - taken[i] {
-			sum += w
-			if sum >= want {
-				return i
-			}
+		rest := o.rows.count(i) - taken[i]
+		if rest == 0 {
+			continue
 		}
+		all := w * float64(rest)
+		if sum+max(w, all) >= want { // a negative weight reaches most with its first traverser
+			return i
+		}
+		sum += all
 	}
 	return -1
 }
