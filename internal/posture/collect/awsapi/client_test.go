@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -158,6 +159,8 @@ func TestErrorsOfEveryProtocol(t *testing.T) {
 		{"lambda", "ListFunctions", nil, 400, "", `{"code":"BadThing","message":"m"}`, awsapi.Error{Code: "BadThing", Message: "m"}},
 		{"lambda", "ListFunctions", nil, 404, "", `<html>nothing</html>`, awsapi.Error{Code: "NotFound"}},
 		{"ec2", "DescribeInstances", nil, 404, "", `<html><p>nothing`, awsapi.Error{Code: "NotFound"}},
+		{"kms", "ListKeys", nil, 400, "", `{"__type":"ValidationException","message":"x` + strings.Repeat("é", 1500) + `"}`, // cut between characters
+			awsapi.Error{Code: "ValidationException", Message: "x" + strings.Repeat("é", 999)}},
 		// CBOR of {"__type": "aws.x#ResourceNotFoundException", "message": "m"}.
 		{"eventbridgev2", firstOf("eventbridgev2"), nil, 404, "", "\xa2\x66__type\x78\x1faws.x#ResourceNotFoundException\x67message\x61m",
 			awsapi.Error{Code: "ResourceNotFoundException", Message: "m"}},
@@ -279,6 +282,38 @@ func TestTimeoutsAreRetried(t *testing.T) {
 	close(release)
 	if !errors.Is(err, awsapi.ErrSlow) || attempts.Load() != 2 {
 		t.Errorf("after %d attempts: %v", attempts.Load(), err)
+	}
+}
+
+// TestTransportTimeoutsAreRetried checks time limits of the transport that are shorter than the
+// time limit of an attempt. Their errors match context.DeadlineExceeded, although the context has
+// not ended.
+func TestTransportTimeoutsAreRetried(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]struct{ connect, headers time.Duration }{
+		"connect": {connect: time.Nanosecond}, "headers": {headers: time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			release := make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+			defer server.Close()
+			defer close(release)
+			dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return (&net.Dialer{Timeout: limit.connect}).DialContext(ctx, network, server.Listener.Addr().String())
+			}
+			transport := &http.Transport{DialTLSContext: dial, ResponseHeaderTimeout: limit.headers}
+			attempts := 0
+			count := func(context.Context, awsapi.Attempt) error {
+				attempts++
+				return nil
+			}
+			c := serve(t, awsapi.Options{Attempts: 2, HTTP: &http.Client{Transport: transport}, Before: count}, nil)
+			_, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil)
+			if !errors.Is(err, awsapi.ErrSlow) || errors.Is(err, context.DeadlineExceeded) || attempts != 2 {
+				t.Errorf("after %d attempts: %v", attempts, err)
+			}
+		})
 	}
 }
 

@@ -24,7 +24,7 @@ type Failure struct {
 	Region    string // region of the bucket, if S3 returns it
 }
 
-// maxMessage is the length to which messages are truncated.
+// maxMessage is the number of bytes to which messages are truncated, at a character boundary.
 const maxMessage = 2000
 
 // DecodeFailure decodes an error response. The code of a malformed response is that of its
@@ -56,7 +56,7 @@ func DecodeFailure(op *model.Operation, status int, header http.Header, body []b
 	if region := header.Get("X-Amz-Bucket-Region"); region != "" {
 		f.Region = region
 	}
-	f.Message = f.Message[:min(len(f.Message), maxMessage)]
+	f.Message = strings.ToValidUTF8(f.Message[:min(len(f.Message), maxMessage)], "")
 	return f
 }
 
