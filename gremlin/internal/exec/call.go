@@ -26,7 +26,7 @@ func (r *run) callOp(s *plan.Call, next op) (op, error) {
 	case "asString":
 		return r.valueMapper(s, next, r.asString(s.Local)), nil
 	case "reverse":
-		return r.valueMapper(s, next, reverse), nil
+		return r.valueMapper(s, next, r.reverse), nil
 	case "dateAdd":
 		return r.valueMapper(s, next, dateAdd(s)), nil
 	case "dateDiff":
@@ -128,8 +128,11 @@ func (r *run) asString(local bool) func(graph.Value) (graph.Value, error) {
 }
 
 // reverse reverses a string or list; it returns other values unchanged.
-func reverse(v graph.Value) (graph.Value, error) {
+func (r *run) reverse(v graph.Value) (graph.Value, error) {
 	if v.Kind() == graph.KindString {
+		if err := r.meter.spend(v.Len() / 64); err != nil {
+			return graph.Null, err
+		}
 		runes := []rune(v.Str())
 		for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
 			runes[i], runes[j] = runes[j], runes[i]

@@ -167,6 +167,6 @@ func (r *run) conjoin(sep string) func(graph.Value) (graph.Value, error) {
 		if size == 0 { // only null, or empty strings without a separator, as in TinkerPop
 			return graph.Null, nil
 		}
-		return graph.String(strings.Join(parts, sep)), nil
+		return graph.String(strings.Join(parts, sep)), r.meter.spend(int(size / 64))
 	}
 }

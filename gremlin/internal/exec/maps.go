@@ -91,8 +91,17 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
 		var b strings.Builder
 		nextBy := 0
+		write := func(text string) error { // checks the length before it copies the text
+			if err := r.checkLength(int64(b.Len() + len(text))); err != nil {
+				return err
+			}
+			b.WriteString(text)
+			return r.meter.spend(len(text) / 64)
+		}
 		for _, p := range pieces {
-			b.WriteString(p.Text)
+			if err := write(p.Text); err != nil {
+				return graph.Null, false, err
+			}
 			if p.Last {
 				break
 			}
@@ -112,9 +121,11 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 			if err != nil {
 				return graph.Null, false, err
 			}
-			b.WriteString(t)
+			if err := write(t); err != nil {
+				return graph.Null, false, err
+			}
 		}
-		return graph.String(b.String()), true, r.meter.checkSize(int64(b.Len()))
+		return graph.String(b.String()), true, nil
 	}), nil
 }
 

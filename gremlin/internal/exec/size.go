@@ -181,6 +181,9 @@ func (r *run) text(v graph.Value) (string, error) {
 		if err := r.checkLength(2 * bytes); err != nil {
 			return "", err
 		}
+		if err := r.meter.spend(int(bytes / 64)); err != nil {
+			return "", err
+		}
 	}
 	return value.Text(r, v), nil
 }
