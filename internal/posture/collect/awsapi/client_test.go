@@ -17,6 +17,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"golang.org/x/sync/errgroup"
 
 	"vigil/internal/posture/collect/awsapi"
 	"vigil/internal/posture/collect/awsapi/model"
@@ -354,20 +355,59 @@ func TestExpiredSessionsAreRenewed(t *testing.T) {
 	}
 }
 
-func TestClockSkewIsAdjusted(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	serverTime := now.Add(time.Hour)
-	c := serve(t, awsapi.Options{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {
+// skewedServer answers a call whose signature has another time than its own with an error code.
+func skewedServer(serverTime time.Time, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", serverTime.Format(http.TimeFormat))
 		if r.Header.Get("X-Amz-Date") != serverTime.Format("20060102T150405Z") {
 			w.WriteHeader(403)
-			_, _ = io.WriteString(w, `{"__type":"RequestTimeTooSkewed"}`)
+			_, _ = io.WriteString(w, `{"__type":"`+code+`"}`)
 			return
 		}
 		_, _ = io.WriteString(w, `{}`)
+	}
+}
+
+func TestClockSkewIsAdjusted(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for _, code := range []string{"RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException"} {
+		for name, provider := range map[string]aws.CredentialsProvider{"fixed": nil, "renewable": &renewable{}} {
+			c := serve(t, awsapi.Options{Credentials: provider, Now: func() time.Time { return now }}, skewedServer(now.Add(time.Hour), code))
+			if _, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil); err != nil {
+				t.Errorf("%s with %s credentials: %v", code, name, err)
+			}
+			if r, ok := provider.(*renewable); ok && r.invalidated.Load() > 0 {
+				t.Errorf("%s: the credentials were renewed", code)
+			}
+		}
+	}
+}
+
+// TestConcurrentCallsAdjustTheSameSkew lets several calls be refused before the first of them
+// records the skew.
+func TestConcurrentCallsAdjustTheSameSkew(t *testing.T) {
+	t.Parallel()
+	const calls = 4
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	var sent sync.WaitGroup // the first attempts of all calls
+	sent.Add(calls)
+	refuse := skewedServer(now.Add(time.Hour), "SignatureDoesNotMatch")
+	c := serve(t, awsapi.Options{Now: func() time.Time { return now }}, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Amz-Date") == now.Format("20060102T150405Z") {
+			sent.Done()
+			sent.Wait()
+		}
+		refuse(w, r)
 	})
-	if _, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil); err != nil {
+	var group errgroup.Group
+	for range calls {
+		group.Go(func() error {
+			_, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
 		t.Error(err)
 	}
 }

@@ -32,6 +32,9 @@ type exchange struct {
 	// sentTo is the region that the last attempt was sent to. Client.buckets may say another one
 	// by the time of its response, when a concurrent call was redirected.
 	sentTo string
+	// skew is the skew with which the last attempt was signed. Client.skew may be another one by
+	// the time of its response, when a concurrent call was refused for the same reason.
+	skew time.Duration
 }
 
 // run makes attempts until one succeeds or fails with an error that a retry would not
@@ -166,7 +169,8 @@ func (x *exchange) signedRequest(ctx context.Context) (*http.Request, error) {
 	if s3 || signing.SigningName == "glacier" {
 		r.Header.Set("X-Amz-Content-Sha256", hash)
 	}
-	now := c.options.Now().Add(time.Duration(c.skew.Load()))
+	x.skew = time.Duration(c.skew.Load())
+	now := c.options.Now().Add(x.skew)
 	err = c.signer.SignHTTP(ctx, credentials, r, hash, signing.SigningName, signing.SigningRegion, now, func(o *v4.SignerOptions) {
 		o.DisableURIPathEscaping = s3 // a key may contain two consecutive slashes
 	})
@@ -181,15 +185,15 @@ func (x *exchange) prepareRetry(err error) bool {
 	}
 	var refused *Error
 	if errors.As(err, &refused) {
+		if x.client.adjustClock(refused, x.skew) { // first: RequestExpired may mean the signature or the session
+			return true
+		}
 		if refused.isExpired() {
 			holder, ok := x.client.options.Credentials.(interface{ Invalidate() })
 			if ok {
 				holder.Invalidate()
 			}
 			return ok
-		}
-		if x.client.adjustClock(refused) {
-			return true
 		}
 	}
 	return x.client.retryer.IsErrorRetryable(err)
@@ -199,9 +203,9 @@ func (x *exchange) prepareRetry(err error) bool {
 // minutes.
 const maxSkew = 4 * time.Minute
 
-// adjustClock reports whether a call was refused because of clock skew, and records the
-// skew.
-func (c *Client) adjustClock(e *Error) bool {
+// adjustClock reports whether a call that was signed with a skew was refused because the skew is
+// another one, and records that.
+func (c *Client) adjustClock(e *Error, signed time.Duration) bool {
 	switch e.Code {
 	case "RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture", "InvalidSignatureException", "SignatureDoesNotMatch", "AuthFailure":
 	default:
@@ -211,7 +215,7 @@ func (c *Client) adjustClock(e *Error) bool {
 		return false
 	}
 	skew := e.date.Sub(c.options.Now())
-	if (skew - time.Duration(c.skew.Load())).Abs() < maxSkew {
+	if (skew - signed).Abs() < maxSkew {
 		return false
 	}
 	c.skew.Store(int64(skew))
