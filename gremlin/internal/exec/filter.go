@@ -174,9 +174,15 @@ func (o *coinOp) push(b *batch) error {
 	passed := 0
 	for i := range n {
 		var c int64
-		for range b.count(i) {
+		for k := range b.count(i) {
 			if o.p >= o.random.Float64() {
 				c++
+			}
+			if k == 0 {
+				continue // counted with the rows
+			}
+			if err := o.run.meter.spend(1); err != nil {
+				return err
 			}
 		}
 		if c == 0 {
