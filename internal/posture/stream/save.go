@@ -22,17 +22,17 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 	if err != nil {
 		return results, err
 	}
-	type commit struct { // changes that are saved together
+	type saveGroup struct { // reads whose entities are saved together
 		scope  posture.Scope
 		origin posture.ChangeOrigin
 	}
-	saved := map[commit]bool{}
+	saved := map[saveGroup]bool{}
 	for _, entry := range reads {
 		r.classify(ctx, access, entry, &results)
-		if entry.err != nil || entry.skipped || entry.readByRunner || saved[commit{entry.scope, entry.ChangeOrigin}] {
+		if entry.err != nil || entry.skipped || entry.readByRunner || saved[saveGroup{entry.scope, entry.ChangeOrigin}] {
 			continue
 		}
-		saved[commit{entry.scope, entry.ChangeOrigin}] = true
+		saved[saveGroup{entry.scope, entry.ChangeOrigin}] = true
 		var found []posture.Entity
 		var removed []posture.EntityID
 		for _, other := range reads {
