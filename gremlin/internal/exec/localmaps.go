@@ -22,7 +22,7 @@ func (r *run) localMappers(s plan.Step, next op) (op, error) {
 		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return plan.SetOf(iterate(v)), nil }), nil
 	case *plan.SampleLocal:
 		random := r.random()
-		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return sampleLocal(v, s.N, random), nil }), nil
+		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return r.sampleLocal(v, s.N, random) }), nil
 	case *plan.CountLocal:
 		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return graph.Long(localSize(v)), nil }), nil
 	case *plan.ReduceLocal:
@@ -86,31 +86,41 @@ func cutLocal(v graph.Value, low, high int64) graph.Value {
 	return graph.List(vs[lo:hi:hi]...)
 }
 
-func sampleLocal(v graph.Value, n int64, random *value.Random) graph.Value {
+func (r *run) sampleLocal(v graph.Value, n int64, random *value.Random) (graph.Value, error) {
 	if es, ok := value.Entries(v); ok {
 		if int64(len(es)) <= n {
-			return v
+			return v, nil
 		}
-		return graph.Map(draw(es, n, random)...)
+		drawn, err := draw(r.meter, es, n, random)
+		return graph.Map(drawn...), err
 	}
 	vs, ok := value.Elems(v)
 	if _, isPath := value.As[*value.Path](v); !ok || isPath || int64(len(vs)) <= n {
-		return v
+		return v, nil
 	}
-	return graph.List(draw(vs, n, random)...)
+	drawn, err := draw(r.meter, vs, n, random)
+	return graph.List(drawn...), err
 }
 
-// draw draws n items at random without replacement.
-func draw[T any](from []T, n int64, random *value.Random) []T {
+// draw draws n items at random without replacement. The items behind a drawn one move up,
+// because their order decides which item the next random number draws: for a seed, the
+// sample is that of TinkerPop. This work is counted.
+func draw[T any](m *meter, from []T, n int64, random *value.Random) ([]T, error) {
 	rest := slices.Clone(from)
 	out := make([]T, 0, n)
 	for range n {
 		i := int(random.Intn(int32(len(rest))))
+		if err := m.spend(1 + (len(rest)-i)/movedPerUnit); err != nil {
+			return nil, err
+		}
 		out = append(out, rest[i])
 		rest = slices.Delete(rest, i, i+1)
 	}
-	return out
+	return out, nil
 }
+
+// movedPerUnit is the number of items that are moved within a list as one unit of work.
+const movedPerUnit = 64
 
 // reduceLocal reduces a collection to one number; an empty collection has none.
 func (r *run) reduceLocal(op plan.ReduceOp, v graph.Value) (graph.Value, bool, error) {
