@@ -73,9 +73,9 @@ func (r *Reader) begin() *Reader {
 // entities are made from several resources each, it emits all entities to which the
 // resource of the name contributes.
 func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Emit) error {
-	found, emitted := false, false
+	var found, emitted atomic.Bool // the parts of a list are visited concurrently
 	emitFound := func(b *Resource) error {
-		emitted = true
+		emitted.Store(true)
 		return emit(b)
 	}
 	list := r.begin()
@@ -97,13 +97,15 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 		for i := range items {
 			item := &items[i]
 			identity, err := r.Context.Cloud.Identify(t, item, r.Context.Vars)
-			if found || err != nil {
+			if err != nil {
 				continue
 			}
 			if identity.Name != requestName && identity.ID != id && !strings.EqualFold(identity.XID, requestName) {
 				continue
 			}
-			found = true
+			if !found.CompareAndSwap(false, true) {
+				continue // errFound here would cancel the visit that completes the other item
+			}
 			if identity.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
 				if item.Parent, err = list.itemNamed(ctx, r.Catalog.Type(t.In), name); err != nil {
 					return err
@@ -118,7 +120,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	}
 	err := list.find(ctx, t, requestName, pick)
 	switch {
-	case emitted && (err == nil || errors.Is(err, errFound)):
+	case emitted.Load() && (err == nil || errors.Is(err, errFound)):
 		return nil
 	case t.None != "" && errors.Is(err, ErrGone):
 		return r.List(ctx, t, emit) // the list may have a placeholder entity instead
@@ -219,13 +221,16 @@ func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []r
 // substage runs the remaining stages for one item. An error of last stops the list. For an
 // error of a call, f decides whether the list continues with the other items.
 func (r *Reader) substage(ctx context.Context, rest []resource.Stage, item *resource.Item, f *Failures, last visit) error {
-	var lastErr error
+	var lastErr atomic.Pointer[error] // the first one: the remaining stages may visit items concurrently
 	err := r.stages(ctx, rest, item, func(ctx context.Context, items []resource.Item) error {
-		lastErr = last(ctx, items)
-		return lastErr
+		err := last(ctx, items)
+		if err != nil {
+			lastErr.CompareAndSwap(nil, &err)
+		}
+		return err
 	})
-	if lastErr != nil {
-		return lastErr
+	if first := lastErr.Load(); first != nil {
+		return *first
 	}
 	return f.Note(err)
 }

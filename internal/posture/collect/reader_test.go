@@ -219,3 +219,59 @@ func TestReaderGet(t *testing.T) {
 		t.Errorf("a missing bucket: %v", err)
 	}
 }
+
+// A type without get is searched in its list, whose parts are read concurrently.
+const busRules = `
+type: AWS.Test.Rule
+doc: A rule.
+scope: region
+list:
+  - {call: test.ListBuses, items: buses}
+  - {call: test.ListRules, input: {bus: "${name}"}, items: rules}
+name: name
+`
+
+// TestReaderGetFindsConcurrently has the same resource in all parts of a list.
+func TestReaderGetFindsConcurrently(t *testing.T) {
+	t.Parallel()
+	answers := map[string][]string{"test.ListBuses {}": {`{"buses":[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]}`}}
+	for _, bus := range []string{"a", "b", "c", "d"} {
+		answers[`test.ListRules {"bus":"`+bus+`"}`] = []string{`{"rules":[{"name":"one"},{"name":"two"}]}`}
+	}
+	for _, name := range []string{"two", "three"} {
+		r, _ := newReader(t, answers, busRules)
+		var got []string
+		emit := collect.Emit(func(res *collect.Resource) error { got = append(got, res.Name); return nil })
+		err := r.Get(t.Context(), r.Catalog.Type("AWS.Test.Rule"), name, emit.Serial())
+		if name == "two" && (err != nil || !slices.Equal(got, []string{name})) || name == "three" && (!errors.Is(err, collect.ErrGone) || got != nil) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestReaderStopsAtErrorOfNestedPart fails to emit the first item of concurrent parts.
+func TestReaderStopsAtErrorOfNestedPart(t *testing.T) {
+	t.Parallel()
+	answers := map[string][]string{"test.ListBuses {}": {`{"buses":[{"name":"a"},{"name":"b"}]}`}}
+	for _, bus := range []string{"a", "b"} {
+		answers[`test.ListGroups {"bus":"`+bus+`"}`] = []string{`{"groups":[{"name":"x"},{"name":"y"},{"name":"z"}]}`}
+	}
+	for _, group := range []string{"x", "y", "z"} {
+		answers[`test.ListRules {"group":"`+group+`"}`] = []string{`{"rules":[{"name":"one"},{"name":"two"}]}`}
+	}
+	nested := strings.Replace(busRules, `  - {call: test.ListRules, input: {bus: "${name}"}, items: rules}`,
+		`  - {call: test.ListGroups, input: {bus: "${name}"}, items: groups}
+  - {call: test.ListRules, input: {group: "${name}"}, items: rules}`, 1)
+	r, _ := newReader(t, answers, nested)
+	full, emitted := errors.New("full"), false
+	err := r.List(t.Context(), r.Catalog.Type("AWS.Test.Rule"), collect.Emit(func(*collect.Resource) error {
+		if emitted {
+			return nil
+		}
+		emitted = true
+		return full
+	}).Serial())
+	if !errors.Is(err, full) || strings.Contains(err.Error(), "more") {
+		t.Errorf("the list ends with %v", err)
+	}
+}
