@@ -1,4 +1,4 @@
-/** The hatch of what is switched off, for the tiles of the page. */
+/** The SVG pattern that the style sheets fill disabled tiles with. */
 export const Hatch = () => (
   <svg width="0" height="0" className="hatch-source" aria-hidden="true">
     <defs>

@@ -49,7 +49,7 @@ export interface Component {
 
 const short = (name: string) => name.split('.')[0] ?? name;
 
-/** "18/20": how many of several servers see it well. */
+/** "18/20": how many of the connection servers report that the component is OK. */
 const ratio = (all: { status: string }[] | undefined) =>
   `${(all ?? []).filter((s) => markOf(s.status) === 'ok').length}/${all?.length ?? 0}`;
 

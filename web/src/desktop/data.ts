@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { desktop } from '../api/desktop';
 import { setPulse } from '../frame/pulse';
 
-/** Lists of components, asked for every 15 seconds while the page is visible. */
+/** How often a list is requested while the page is visible, in milliseconds. */
 const every = 15_000;
 
 /** After something was broken or mended in the demo, lists are asked for more often until its effect has shown. */
@@ -12,9 +12,10 @@ let watchUntil = 0;
 export function watchClosely(): void {
   watchUntil = Date.now() + 60_000;
 }
+/** The interval of the requests at present, in milliseconds. */
 const pause = () => (Date.now() < watchUntil ? soon : every);
 
-// Whether the screens stand still.
+// Whether the user has stopped the requests.
 let paused = false;
 const secondsBetween = () => (paused ? 0 : pause() / 1000);
 const onPause = new Set<() => void>();
@@ -42,6 +43,7 @@ function list<T>(name: string, ask: () => Promise<T>) {
   });
 }
 
+/** Sends an ETag: the server answers 304 if the list has not changed. */
 const same = { conditional: true };
 
 export const overviewQuery = list('overview', () => desktop.get('/rest/monitor/overview', same));

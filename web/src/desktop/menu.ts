@@ -5,7 +5,7 @@ import type { IconName } from '../parts/Icon';
 import { alertGroupsQuery, overviewQuery } from './data';
 import { useServerPulse } from './pulse';
 
-/** The navigation with its counts: what has a problem; where nothing has one, how many there are. */
+/** The navigation. An item counts the components with a problem; if none has one, it counts all. */
 export function useMenu(): MenuGroup[] {
   useServerPulse();
   const overview = useQuery(overviewQuery).data;

@@ -4,7 +4,7 @@ import type { Pulse } from '../api/desktop';
 import { useFollow } from '../frame/follow';
 import { usePaused } from './data';
 
-/** What screens show at once. Records change with every report of a machine: the lists ask for them every 15 seconds. */
+/** The changes that screens show at once. Those of records are too frequent: each report of a machine makes one. */
 const told = ({ statuses, inventory, alerts, configuration }: Pulse) => [statuses, inventory, alerts, configuration].join();
 
 /** Has the screens ask again as soon as the server reports a change of a status, an alert or a setting. */

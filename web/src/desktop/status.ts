@@ -63,14 +63,14 @@ export function stageText(statuses: Status[], lists: { data?: unknown; error: un
 
 const day = 24 * 3_600_000;
 
-/** How a certificate stands: it warns below 30 days, and when nobody vouches for it. */
+/** The status of a certificate: a warning below 30 days, and when it is not trusted. */
 export function certificateStatus(certificate: { valid: boolean; valid_to: number } | undefined, now = Date.now()): Status {
   if (!certificate || certificate.valid_to === 0) return 'unknown';
   if (certificate.valid_to < now) return 'error';
   return !certificate.valid || certificate.valid_to - now < 30 * day ? 'warn' : 'ok';
 }
 
-/** How the certificate of a machine stands. Machines renew theirs by themselves, long before the last week. */
+/** The status of the certificate of a machine. Machines renew theirs by themselves, long before the last week. */
 export function machineCertificateStatus(validTo: number, now = Date.now()): Status {
   if (validTo === 0) return 'unknown';
   if (validTo < now) return 'error';

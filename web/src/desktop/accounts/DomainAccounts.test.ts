@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { ApiError } from '../../api/error';
 
-vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // times are written in the zone that the browser keeps
+vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // parts/time reads its setting when it is imported
 
 const { accountErrors } = await import('./DomainAccounts');
 

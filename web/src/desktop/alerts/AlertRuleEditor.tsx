@@ -166,10 +166,10 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
 export default function AlertRuleEditor() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const { search } = useAddress();
-  const made = id === 'new' || !id;
+  const isNew = id === 'new' || !id;
   const query = useQuery({
     queryKey: ['desktop', 'alert-rule', id],
-    enabled: !made,
+    enabled: !isNew,
     queryFn: () => desktop.get('/rest/config/v1/alert-rules/{id}', { path: { id: id ?? '' } }),
     gcTime: 0, // the form keeps the first answer that it gets, which must not be one from before the last save
   });
@@ -180,8 +180,8 @@ export default function AlertRuleEditor() {
     ...(search.component ? { component_id: search.component } : {}),
   };
   return (
-    <Page title={made ? 'New alert rule' : (query.data?.name ?? 'Alert rule')} crumbs={<Link to="/alerts">Alerts</Link>}>
-      {made ? (
+    <Page title={isNew ? 'New alert rule' : (query.data?.name ?? 'Alert rule')} crumbs={<Link to="/alerts">Alerts</Link>}>
+      {isNew ? (
         <Form start={start} />
       ) : (
         <Answer query={query} what="the rule" padded>

@@ -129,11 +129,11 @@ function Rules() {
 /** What fires, what is about to, and what ended. */
 export default function Alerts() {
   const groups = useQuery(alertGroupsQuery);
-  useQuery(alertRulesQuery);
+  useQuery(alertRulesQuery); // sent at once, although Rules is not rendered yet
   return (
     <Page title="Alerts">
       <AlertGroups />
-      {!(groups.isPending && !groups.failureReason) && <Rules /> /* not before the alerts above, which would move the rules */}
+      {!(groups.isPending && !groups.failureReason) && <Rules /> /* not before the alerts above are read: they would push the rules down */}
     </Page>
   );
 }

@@ -11,7 +11,7 @@ export interface ChannelDraft {
   target: string;
 }
 
-/** The server accepts as many channels for a rule. */
+/** The largest number of channels of a rule that the server accepts. */
 const most = 10;
 
 export const emptyChannel: ChannelDraft = { type: 'WEBHOOK', target: '' };

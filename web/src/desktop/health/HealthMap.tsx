@@ -70,7 +70,7 @@ function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; chil
   );
 }
 
-/** What the connection servers have in common: replication, secure gateways, and how busy the busiest is. */
+/** Facts about the connection servers as a whole: replication, services, and how busy the busiest server is. */
 function ServerFacts() {
   const all = useQuery(connectionServersQuery).data ?? [];
   const pairs = all.flatMap((s) => s.cs_replications ?? []);
@@ -104,7 +104,7 @@ function ServerFacts() {
 interface StageProps {
   title: string;
   of: Component[];
-  /** The lists that `of` was taken from. */
+  /** The lists that the stage shows. Until all are read, it is not known to be OK. */
   lists: UseQueryResult[];
   children: ReactNode;
 }

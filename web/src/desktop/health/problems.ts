@@ -13,7 +13,7 @@ export interface Problem {
   to: string;
 }
 
-/** Why: the reason of the cause, and that of the parts that it sums up, such as the servers of a farm. */
+/** The reason of the cause. A reason that all its parts share, such as all servers of a farm, is added. */
 function reasonOf({ cause, reasons, components }: Overview['problems'][number]): string {
   const own = reasons[0] ?? components[0]?.reasons[0] ?? words(components[0]?.status ?? '');
   const parts = components.filter((c) => c.id !== cause.id).flatMap((c) => c.reasons);

@@ -53,7 +53,7 @@ const Change = ({ of: c }: { of: StatusChange }) => (
 function Group({ group: g }: { group: ChangeGroup }) {
   const [open, setOpen] = useState(false);
   const mark = healthMark(g.health);
-  const shown = g.changes.findLast((c) => c.to_health === g.health) ?? g.changes.at(-1); // the one that the mark is of
+  const shown = g.changes.findLast((c) => c.to_health === g.health) ?? g.changes.at(-1); // a change with the health that the mark shows
   const name = shortName(g.cause);
   return (
     <>
@@ -138,7 +138,7 @@ function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: 
   );
 }
 
-/** What was how, when. */
+/** The status changes in a range of time, grouped by cause. */
 export default function History() {
   const { search, change } = useAddress();
   const range: Range = choiceOf(ranges, search.range, '1d');

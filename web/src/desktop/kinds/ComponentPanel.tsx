@@ -13,7 +13,7 @@ import { markOf, rank } from '../status';
 import { Measures } from './Measures';
 import { StatusStrip } from './StatusStrip';
 
-/** The parts of a component with their statuses. */
+/** The parts of a component with their statuses; since has the times of their changes, by the names that the API uses. */
 export function Parts({
   title,
   rows,

@@ -4,7 +4,7 @@ import { markOf } from '../status';
 
 export interface MatrixData {
   title: string;
-  /** What a row and a column are. */
+  /** What a row is: the heading of the first column. */
   row: string;
   rows: { name: string; cells: Map<string, string> }[];
   columns: string[];
@@ -12,7 +12,7 @@ export interface MatrixData {
 
 const shortest = (name: string) => name.split('.')[0] ?? name;
 
-/** Statuses of rows by columns: who sees whom, and how. */
+/** A table of statuses: each row is a component, and each column a connection server. */
 export function Matrix({ of: { title, row, rows, columns } }: { of: MatrixData }) {
   return (
     <section className="region matrix">

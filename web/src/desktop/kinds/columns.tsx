@@ -49,11 +49,11 @@ export interface KindSpec<T = never> {
   query: UseQueryOptions<T[], Error, T[], QueryKey>;
   component: (item: T) => Component;
   columns: { head: string; wide?: boolean; roomy?: boolean; num?: boolean; cell: (item: T) => ReactNode }[];
-  /** What belongs to one of them, as tables. */
+  /** The parts of one of them, as lists with statuses. */
   parts: (item: T) => { title: string; rows: { name: string; status: string; detail?: string }[] }[];
   /** Facts of one of them. */
   facts?: (item: T) => [string, ReactNode][];
-  /** All of them by those that see them. */
+  /** The statuses that the connection servers report for them. */
   matrix?: (items: T[]) => MatrixData;
 }
 

@@ -7,7 +7,7 @@ interface Span {
   to: number;
 }
 
-/** Spans of one status each, out of changes in any order. What was before the first change is its health before. */
+/** Turns changes, in any order, into spans of one status each. The span before the first change has the health that it changed from. */
 export function spansOf(changes: StatusChange[], now: Status, from: number, to: number): Span[] {
   const sorted = [...changes].sort((a, b) => a.timestamp - b.timestamp);
   const first = sorted[0];

@@ -71,7 +71,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** How many tokens are shown, newest first. Used ones stay in the list, at least one of each machine. */
+/** How many tokens are shown, newest first. The server keeps used tokens, so there can be many. */
 const mostTokens = 100;
 const newestFirst = <T extends { created_at: number }>(tokens: T[]) => [...tokens].sort((a, b) => b.created_at - a.created_at);
 

@@ -12,7 +12,7 @@ function share(s: RDSServer, colour: Colour): number {
   return s.load_index ?? 0;
 }
 
-/** The servers of a farm: the height and shade of a tile are its load; a shape stands where something is wrong. */
+/** The servers of a farm as tiles. A tile shows the chosen property by its height and shade, or a shape if something is wrong. */
 export const FarmTiles = memo(function FarmTiles({
   servers,
   colour,
@@ -23,8 +23,8 @@ export const FarmTiles = memo(function FarmTiles({
   chosen: string | undefined;
 }) {
   const width = 100 / Math.max(servers.length, 10);
-  const sort = (s: RDSServer) => (colour === 'system' ? s.details.operating_system : s.details.agent_version);
-  const sorts = [...new Set(servers.map(sort))].sort();
+  const categoryOf = (s: RDSServer) => (colour === 'system' ? s.details.operating_system : s.details.agent_version);
+  const categories = [...new Set(servers.map(categoryOf))].sort();
   return (
     <svg className="farm-tiles" viewBox={`0 0 200 ${height}`} preserveAspectRatio="none" aria-hidden="true">
       {servers.map((s, i) => {
@@ -44,7 +44,7 @@ export const FarmTiles = memo(function FarmTiles({
         const value = share(s, colour);
         const shade =
           colour === 'version' || colour === 'system'
-            ? `st-r${2 + (sorts.indexOf(sort(s)) % 4)}`
+            ? `st-r${2 + (categories.indexOf(categoryOf(s)) % 4)}`
             : colour === 'state'
               ? 'tile-ok'
               : `st-r${ramp(value)}`;

@@ -36,7 +36,7 @@ interface FarmRow {
 
 type GroupBy = 'farm' | 'state' | 'version';
 
-/** Servers that are switched off say nothing about the others. */
+/** The worst status of the servers that are not disabled; off if all of them are. */
 function worstOf(statuses: Status[]): Status {
   const on = statuses.filter((s) => s !== 'off');
   return on.length ? worst(on) : 'off';
