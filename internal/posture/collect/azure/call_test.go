@@ -1,12 +1,17 @@
 package azure
 
 import (
+	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/declared"
 	"vigil/internal/posture/naming"
 )
@@ -43,6 +48,34 @@ func TestAddresses(t *testing.T) {
 	} {
 		if got := s.url(test.address, gjson.Parse(test.query)); got != test.want {
 			t.Errorf("%s is at %s, want %s", test.address, got, test.want)
+		}
+	}
+}
+
+// TestSignInErrors expects ErrIdentity only when the directory says that it refuses the
+// application. Anything else may come from a proxy.
+func TestSignInErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		status int
+		body   string
+		want   error // nil for an error that says nothing about the credential
+	}{
+		{401, `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided."}`, collect.ErrIdentity},
+		{400, `{"error":"unauthorized_client","error_description":"AADSTS7009999: New."}`, collect.ErrIdentity},
+		{400, `{"error":"temporarily_unavailable","error_description":"AADSTS90033: Try again."}`, nil},
+		{429, `{}`, collect.ErrThrottled},
+		{503, `{"error_description":"AADSTS7000215: Invalid client secret provided."}`, nil},
+		{403, `<html>Access to this page is blocked</html>`, nil},
+		{407, ``, nil},
+		{404, `{}`, nil},
+	} {
+		answer := &http.Response{StatusCode: test.status, Body: io.NopCloser(strings.NewReader(test.body))}
+		err := signIn(&azidentity.AuthenticationFailedError{RawResponse: answer})
+		for _, kind := range []error{collect.ErrIdentity, collect.ErrThrottled} {
+			if errors.Is(err, kind) != (kind == test.want) {
+				t.Errorf("%d %s: the error is %v, want %v", test.status, test.body, err, test.want)
+			}
 		}
 	}
 }

@@ -113,10 +113,10 @@ func signIn(refused *azidentity.AuthenticationFailedError) error {
 		return &classError{collect.ErrThrottled, "sign in", refused}
 	case refused.RawResponse.StatusCode >= http.StatusInternalServerError, slices.Contains(transientCodes, code):
 		return fmt.Errorf("sign in: the directory answers %d %s", refused.RawResponse.StatusCode, code)
-	case code != "":
-		return withCode(code, refused)
+	case code == "": // the directory explains every refusal by a code: the response may come from a proxy
+		return fmt.Errorf("sign in: the directory answers %d without an error code", refused.RawResponse.StatusCode)
 	}
-	return &identityError{"the directory refuses the application", refused}
+	return withCode(code, refused)
 }
 
 func withCode(code string, err error) error {
