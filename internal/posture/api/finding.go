@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"vigil/internal/fault"
@@ -128,23 +129,24 @@ func (a *API) getFindingHistory(ctx context.Context, in findingPath) (findingHis
 	})}, err
 }
 
-// Validate fails if a suppression has no reason.
-func (in *suppressIn) Validate() error {
-	if in.Reason == "" {
-		return fault.Field("reason", "must say why")
-	}
-	return nil
-}
-
 func (a *API) suppress(ctx context.Context, in suppressIn) (finding, error) {
-	now := a.Now()
-	s := &posture.Suppression{By: a.Caller(ctx), Reason: in.Reason, Since: now}
-	var err error
-	if s.Until, err = futureTime(in.Until, now); err != nil {
+	s, err := a.newSuppression(ctx, in.Reason, in.Until)
+	if err != nil {
 		return finding{}, err
 	}
-	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), s, s.By, now)
+	f, err := a.Findings.Suppress(ctx, a.Org(ctx), posture.FindingID(in.ID), s, s.By, s.Since)
 	return a.findingOf(f), err
+}
+
+// newSuppression returns a suppression by the caller. It fails if the reason is blank.
+func (a *API) newSuppression(ctx context.Context, reason string, until httpapi.Optional[time.Time]) (*posture.Suppression, error) {
+	s := &posture.Suppression{By: a.Caller(ctx), Reason: strings.TrimSpace(reason), Since: a.Now()}
+	if s.Reason == "" {
+		return nil, fault.Field("reason", "must say why")
+	}
+	var err error
+	s.Until, err = futureTime(until, s.Since)
+	return s, err
 }
 
 // futureTime returns the end of a suppression, mute rule or assessment: a time in the future, or
@@ -177,13 +179,8 @@ func (a *API) selectionFilter(ctx context.Context, in findingSelection) (posture
 }
 
 func (a *API) suppressMany(ctx context.Context, in suppressManyIn) (suppressedMany, error) {
-	now := a.Now()
-	s := &posture.Suppression{By: a.Caller(ctx), Reason: in.Reason, Since: now}
-	if in.Reason == "" {
-		return suppressedMany{}, fault.Field("reason", "must say why")
-	}
-	var err error
-	if s.Until, err = futureTime(in.Until, now); err != nil {
+	s, err := a.newSuppression(ctx, in.Reason, in.Until)
+	if err != nil {
 		return suppressedMany{}, err
 	}
 	return a.suppressSelected(ctx, in.findingSelection, s, in.Warnings)

@@ -192,6 +192,7 @@ func TestSuppressManyFindings(t *testing.T) {
 	}
 	i.want(400, "POST", suppress, object{"reason": "x"})
 	i.want(400, "POST", suppress, object{"reason": "", "filters": object{}})
+	i.want(400, "POST", suppress, object{"reason": " \t\n", "filters": object{}})
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{}, "findingIds": []string{}})
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{"rulesId": "r"}}) // an unknown filter
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{}, "until": "2020-01-01T00:00:00Z"})
@@ -211,5 +212,17 @@ func TestSuppressManyFindings(t *testing.T) {
 	trends := i.want(200, "POST", "/v2/findings/trends-query", object{"interval": "day", "groupBy": "level"})
 	if groups, _ := trends.body["groups"].(object); len(groups) != 1 || groups["High"] == nil {
 		t.Errorf("trends by level: %.300s", trends.text)
+	}
+
+	single := "/v2/findings/" + id.(string) + "/suppression"
+	i.want(400, "PUT", single, object{"reason": ""})
+	i.want(400, "PUT", single, object{"reason": " \t\n"})
+	reason := func(a answer) any { return a.body["suppression"].(object)["reason"] }
+	if got := reason(i.want(200, "PUT", single, object{"reason": " known\n"})); got != "known" {
+		t.Errorf("the reason is %q", got)
+	}
+	changed(i.want(200, "POST", suppress, object{"reason": " all known ", "findingIds": []any{id}}), 1, 1)
+	if got := reason(i.want(200, "GET", "/v2/findings/"+id.(string), nil)); got != "all known" {
+		t.Errorf("the reason is %q", got)
 	}
 }
