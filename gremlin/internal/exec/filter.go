@@ -19,7 +19,10 @@ func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 	case *plan.Is:
 		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			return s.Pred.Test(r, v), r.countVisit(v)
+			if err := r.countVisit(v); err != nil {
+				return false, err
+			}
+			return s.Pred.Test(r, v), nil
 		}), nil
 	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
 		t, err := r.rowTest(s)
@@ -31,7 +34,10 @@ func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 	case *plan.Items:
 		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			return r.matchItems(s, v), r.countVisit(v)
+			if err := r.countVisit(v); err != nil {
+				return false, err
+			}
+			return r.matchItems(s, v), nil
 		}), nil
 	case *plan.Identity:
 		return r.newFilterOp(next, func(*batch, int) (bool, error) { return true, nil }), nil

@@ -141,7 +141,10 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		if err != nil || !ok || !all {
 			return false, err
 		}
-		return bound.Test(r, localValue), r.countVisit(localValue)
+		if err := r.countVisit(localValue); err != nil {
+			return false, err
+		}
+		return bound.Test(r, localValue), nil
 	}), nil
 }
 

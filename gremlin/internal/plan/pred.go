@@ -46,9 +46,6 @@ type Pred struct {
 // A Tester is the context in which predicates are evaluated.
 type Tester interface {
 	value.Space
-	// Tick counts work. It returns false when the budget is exceeded; the result of
-	// the test is then irrelevant.
-	Tick(n int) bool
 }
 
 // Test reports whether v satisfies p.

@@ -7,13 +7,16 @@ import (
 	"vigil/graph"
 )
 
-// A Space provides the ids and properties by which elements are ordered.
+// A Space provides the ids and properties by which elements are ordered, and counts the work.
 type Space interface {
 	// ID returns the id of a vertex, edge or vertex property.
 	ID(graph.Value) graph.Value
 	// Property returns key and value of a property of an edge or of a vertex
 	// property.
 	Property(graph.Value) (key string, value graph.Value)
+	// Tick counts work. It returns false when the budget is exceeded; the result of
+	// the comparison is then irrelevant.
+	Tick(n int) bool
 }
 
 // rank returns the position of a value's type in Gremlin's order of types.
@@ -55,7 +58,7 @@ func Eq(s Space, a, b graph.Value) bool {
 			return false
 		}
 		if isSet(a) {
-			x, y = sortedForEq(x), sortedForEq(y)
+			x, y = sorted(s, nil, x), sorted(s, nil, y)
 		}
 		return slices.EqualFunc(x, y, func(v, w graph.Value) bool { return Eq(s, v, w) })
 	}
@@ -75,21 +78,41 @@ func isSet(v graph.Value) bool {
 	return bulk || v.Kind() == graph.KindSet
 }
 
-func sortedForEq(vs []graph.Value) []graph.Value {
-	vs = slices.Clone(vs)
-	slices.SortStableFunc(vs, func(a, b graph.Value) int { return Order(nil, a, b) })
-	return vs
-}
-
-// eqEntries compares maps. Numbers of different width may be the same key, so
-// keys are searched linearly, not by hash.
+// eqEntries compares maps of the same length. Most entries of equal maps are found at the same
+// position or by the hash of the key. The others are searched linearly, because numbers of
+// different width are the same key with different hashes.
 func eqEntries(s Space, x, y []graph.Entry) bool {
-	for _, e := range x {
-		if !slices.ContainsFunc(y, func(f graph.Entry) bool { return Eq(s, e.Key, f.Key) && Eq(s, e.Value, f.Value) }) {
+	var table *Keys
+	for i, e := range x {
+		eq := func(f graph.Entry) bool { return Eq(s, e.Key, f.Key) && Eq(s, e.Value, f.Value) }
+		if eq(y[i]) {
+			continue
+		}
+		if len(y) > 8 {
+			if table == nil {
+				table = keysOf(y)
+			}
+			if j := table.Find(e.Key); j >= 0 && eq(y[j]) {
+				continue
+			}
+			if s != nil && !s.Tick(len(y)) {
+				return false
+			}
+		}
+		if !slices.ContainsFunc(y, eq) {
 			return false
 		}
 	}
 	return true
+}
+
+// keysOf returns the keys of a map, which are distinct.
+func keysOf(es []graph.Entry) *Keys {
+	var k Keys
+	for _, e := range es {
+		k.Put(e.Key)
+	}
+	return &k
 }
 
 // Compare orders two values of one type and returns false when they have no
@@ -127,13 +150,13 @@ func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	if ok {
 		y, _ = Elems(b)
 		if isSet(a) {
-			x, y = sorted(s, x), sorted(s, y)
+			x, y = sorted(s, s, x), sorted(s, s, y)
 		}
 		return x, y, true
 	}
 	if ea, ok := Entries(a); ok {
 		eb, _ := Entries(b)
-		return sorted(s, entryValues(ea)), sorted(s, entryValues(eb)), true
+		return sorted(s, s, entryValues(ea)), sorted(s, s, entryValues(eb)), true
 	}
 	switch a.Kind() {
 	case graph.KindEntry:
@@ -161,9 +184,15 @@ func entryValues(es []graph.Entry) []graph.Value {
 	return out
 }
 
-func sorted(s Space, vs []graph.Value) []graph.Value {
+// sorted returns the values in the order of by. The comparisons count as work of s.
+func sorted(s, by Space, vs []graph.Value) []graph.Value {
 	vs = slices.Clone(vs)
-	slices.SortStableFunc(vs, func(a, b graph.Value) int { return Order(s, a, b) })
+	slices.SortStableFunc(vs, func(a, b graph.Value) int {
+		if s != nil && !s.Tick(1) {
+			return 0
+		}
+		return Order(by, a, b)
+	})
 	return vs
 }
 

@@ -182,6 +182,51 @@ func TestEqAndEqualDiffer(t *testing.T) {
 	}
 }
 
+// work is a Space without elements that counts the work.
+type work struct{ n int }
+
+func (w *work) ID(graph.Value) graph.Value                 { return graph.Null }
+func (w *work) Property(graph.Value) (string, graph.Value) { return "", graph.Null }
+func (w *work) Tick(n int) bool                            { w.n += n; return true }
+
+func TestEqOfMaps(t *testing.T) {
+	t.Parallel()
+	const n = 1000
+	integers := func(i int) graph.Value { return graph.Int(int32(i)) }
+	longs := func(i int) graph.Value { return graph.Long(int64(i)) }
+	ascending := func(i int) int { return i }
+	descending := func(i int) int { return n - 1 - i }
+	mapOf := func(order func(int) int, key, val func(int) graph.Value) graph.Value {
+		es := make([]graph.Entry, n)
+		for i := range es {
+			es[i] = graph.Entry{Key: key(order(i)), Value: val(order(i))}
+		}
+		return graph.Map(es...)
+	}
+	other := func(i int) graph.Value { return graph.Int(int32(i % (n - 1))) } // another value for the last key
+	base := mapOf(ascending, integers, integers)
+	for _, c := range []struct {
+		name string
+		b    graph.Value
+		want bool
+		most int // work
+	}{
+		{"same order", mapOf(ascending, longs, longs), true, 0},
+		{"other order", mapOf(descending, integers, longs), true, 0},
+		{"other order and width", mapOf(descending, longs, integers), true, n * n},
+		{"other value", mapOf(descending, integers, other), false, n},
+		{"other key", mapOf(ascending, other, integers), false, n},
+	} {
+		var w work
+		if got := value.Eq(&w, base, c.b); got != c.want || w.n > c.most {
+			t.Errorf("%s: got %v after %d units of work, want %v and at most %d", c.name, got, w.n, c.want, c.most)
+		}
+		if c.most == n*n && w.n < c.most/2 {
+			t.Errorf("%s: %d units of work are too few to bound the search", c.name, w.n)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	var k value.Keys
