@@ -5,9 +5,10 @@ import { useFollow } from '../frame/follow';
 import { setPulse } from '../frame/pulse';
 import { Throttle } from '../frame/throttle';
 
+/** A kind of data whose version the pulse has. */
 type Mark = Exclude<keyof Pulse, 'lastChangeTime'>;
 
-/** Which changes make an answer older, by the first part of its query key. Every change does for those that are not listed. */
+/** Which changes make a cached answer stale, by the first part of its query key. Every change does for keys that are not listed. */
 const olderBy: Record<string, Mark[]> = {
   pulse: [],
   session: [],
@@ -20,26 +21,26 @@ const olderBy: Record<string, Mark[]> = {
   runs: ['collections'],
 };
 
-/** The marks that differ between two pulses. */
+/** The kinds of data whose versions differ between two pulses. */
 export const changedMarks = (before: Pulse, now: Pulse): Mark[] =>
   (['findings', 'entities', 'rules', 'accounts', 'collections'] as const).filter((mark) => before[mark] !== now[mark]);
 
-/** Whether an answer may be older than the data after these changes. */
+/** Whether these changes can make a cached answer stale. */
 export const isOlder = (queryKey: readonly unknown[], changed: Mark[]): boolean => {
   const by = olderBy[String(queryKey[0])];
   return changed.length > 0 && (!by || by.some((mark) => changed.includes(mark)));
 };
 
-/** Pages that are asked for again when something changes. A list with more would ask for each of them, one after the other. */
+/** A list with more pages is not refetched after a change, because its pages would be requested one after the other. */
 const mostPages = 5;
 
-/** Whether an answer is a list that has been read so far down that it is not asked for again by itself. */
+/** Whether an answer is a list with too many pages to be refetched after a change. */
 export const isDeep = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && 'pages' in data && Array.isArray(data.pages) && data.pages.length > mostPages;
 
 const loadsFurtherPage = (q: Query) => q.state.fetchStatus === 'fetching' && q.state.fetchMeta?.fetchMore !== undefined;
 
-/** Has the screens ask again for what the changes make older, and waits for the answers. */
+/** Refetches the queries whose answers the changes make stale, and waits for the new answers. */
 export async function askAgain(client: QueryClient, changed: Mark[]): Promise<void> {
   const older = (q: Query) => isOlder(q.queryKey, changed);
   // A user waits for a further page. Asking again for the list would cancel it.

@@ -28,7 +28,7 @@ export const CredentialInputs = ({ provider, errorOf }: { provider: Provider; er
 export const readCredential = (provider: Provider, form: FormData) =>
   Object.fromEntries(specs[provider].credential.map((f) => [f.name, String(form.get(f.name) ?? '')]));
 
-/** Which input a message is about: bulk answers name members by index, so the text decides. */
+/** The error of one input. The path of an error can have an index instead of the name, which is then only in its message. */
 const about = (fields: FieldError[], name: string) => fields.find((f) => f.path.includes(name) || f.message.includes(name))?.message;
 
 /** Links an account with a credential that was made by hand. */

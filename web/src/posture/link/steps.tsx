@@ -12,7 +12,7 @@ import { ScriptBox } from '../accounts/ScriptBox';
 import { useCollect } from '../accounts/useRun';
 import { accountsQuery, runsQuery } from '../data';
 
-/** Waits for accounts that a script links, and lists those that are not read yet. */
+/** Shows the script that links accounts, and lists all linked accounts of the cloud, so that new ones appear. */
 export function ByScript({ provider, onChosen }: { provider: Provider; onChosen: (id: string) => void }) {
   const [ids, setIds] = useState('');
   const accounts = useQuery({ ...accountsQuery, refetchInterval: 2000 }).data ?? [];

@@ -45,7 +45,7 @@ function SettingField({ setting: s, value, kept, again, error, onChange }: Field
 }
 
 const labels = { name: 'Name', enabled: 'On', perMinute: 'Messages a minute', settings: 'Settings' };
-/** What two people may have changed. Secrets are not among it. */
+/** The values that are compared when somebody else saved in the meantime. Secrets are left out. */
 const plain = (c: NotificationChannelSpec | NotificationChannel) => ({
   name: c.name,
   enabled: c.enabled ? 'yes' : 'no',

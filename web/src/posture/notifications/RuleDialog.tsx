@@ -21,7 +21,7 @@ interface TicksProps<T extends string> {
   onChange: (values: T[]) => void;
 }
 
-/** Several of a few, all visible. */
+/** A checkbox for each option. Several can be chosen. */
 function Ticks<T extends string>({ label, values, options, error, inline, onChange }: TicksProps<T>) {
   const id = useId();
   return (

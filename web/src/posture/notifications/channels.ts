@@ -148,7 +148,7 @@ export function target(channel: Pick<NotificationChannel, 'type' | 'settings'>):
 
 export type Standing = 'failing' | 'delivers' | 'unused' | 'off';
 
-/** What is known of a channel. One that was never used is not called good. */
+/** The delivery status of a channel. One that was never used is unused, not OK. */
 export function standingOf(channel: NotificationChannel): Standing {
   if (!channel.enabled) return 'off';
   if (channel.consecutiveFailures > 0) return 'failing';

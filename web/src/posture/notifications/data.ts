@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { posture, type NotificationDelivery } from '../../api/posture';
 
-// Nothing tells that a message was sent, so what a screen shows of them is asked for again.
+// The server reports no change when a message is sent, so messages are polled.
 const refetchInterval = 10_000;
 
 export const channelsQuery = queryOptions({
