@@ -190,6 +190,7 @@ func call(ctx context.Context, to pipelines, address, permission string) (gjson.
 // pages calls page for every page of a list. With keep, the session caches the list for
 // other types that need it.
 func (s *session) pages(ctx context.Context, address, permission string, keep bool, page func(gjson.Result) error) error {
+	visited := map[string]bool{}
 	for address != "" {
 		read := func() (gjson.Result, error) { return s.get(ctx, address, permission) }
 		var answer gjson.Result
@@ -205,7 +206,7 @@ func (s *session) pages(ctx context.Context, address, permission string, keep bo
 		if err := page(answer); err != nil {
 			return err
 		}
-		if address, err = follow(address, answer); err != nil {
+		if address, err = follow(address, answer, visited); err != nil {
 			return err
 		}
 	}
@@ -213,8 +214,9 @@ func (s *session) pages(ctx context.Context, address, permission string, keep bo
 }
 
 // follow returns the URL of the next page, or "" after the last. The next page must be on
-// the same host, because the token must not be sent to another one.
-func follow(address string, answer gjson.Result) (string, error) {
+// the same host, because the token must not be sent to another one. It must not have been
+// visited, because the list would not end.
+func follow(address string, answer gjson.Result, visited map[string]bool) (string, error) {
 	next := answer.Get("nextLink").String()
 	if next == "" {
 		next = answer.Get(`\@odata\.nextLink`).String()
@@ -222,9 +224,14 @@ func follow(address string, answer gjson.Result) (string, error) {
 	if next == "" {
 		return "", nil
 	}
-	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "https" || !strings.EqualFold(u.Host, hostOf(address)) || next == address {
+	visited[address] = true
+	switch u, err := url.Parse(next); {
+	case err != nil || u.Scheme != "https":
+		return "", fmt.Errorf("the next page %.200q is not an https URL", next)
+	case !strings.EqualFold(u.Host, hostOf(address)):
 		return "", fmt.Errorf("the next page %.200q is not on the same host", next)
+	case visited[next]:
+		return "", fmt.Errorf("the next page %.200q has been read already", next)
 	}
 	return next, nil
 }

@@ -79,3 +79,19 @@ func TestSignInErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestListsThatRepeatPagesEnd(t *testing.T) {
+	t.Parallel()
+	const first = "https://management.azure.com/a"
+	next := map[string]string{first: "https://management.azure.com/b", "https://management.azure.com/b": "https://management.azure.com/c", "https://management.azure.com/c": "https://management.azure.com/b"}
+	visited := map[string]bool{}
+	address, err := first, error(nil)
+	for range 10 {
+		if address, err = follow(address, gjson.Parse(`{"nextLink":"`+next[address]+`"}`), visited); err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "has been read already") {
+		t.Errorf("error %v", err)
+	}
+}

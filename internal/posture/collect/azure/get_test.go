@@ -147,10 +147,18 @@ type body struct{ *strings.Reader }
 
 func (body) Close() error { return nil }
 
-// TestNextPageOnOtherHostIsRefused checks that the token is only sent to Azure.
-func TestNextPageOnOtherHostIsRefused(t *testing.T) {
+// TestNextPageIsRefused checks that the token is only sent to Azure and that every list ends.
+func TestNextPageIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, to := range []string{"https://evil.example/next", "http://management.azure.com/next", "https://management.azure.com.evil.example/", "https://management.azure.com@evil.example/", "https://graph.microsoft.com/v1.0/users", "SELF", "::"} {
+	for to, want := range map[string]string{
+		"https://evil.example/next":                  "is not on the same host",
+		"https://management.azure.com.evil.example/": "is not on the same host",
+		"https://management.azure.com@evil.example/": "is not on the same host",
+		"https://graph.microsoft.com/v1.0/users":     "is not on the same host",
+		"http://management.azure.com/next":           "is not an https URL",
+		"::":                                         "is not an https URL",
+		"SELF":                                       "has been read already",
+	} {
 		t.Run(to, func(t *testing.T) {
 			t.Parallel()
 			r := newFixture(t, simazure.Options{Size: 20})
@@ -160,8 +168,8 @@ func TestNextPageOnOtherHostIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err == nil || !strings.Contains(err.Error(), "is not on the same host") {
-				t.Errorf("error %v", err)
+			if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
 			}
 			for _, host := range l.requests {
 				if host != "management.azure.com" && host != "login.microsoftonline.com" {
