@@ -3,8 +3,10 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -107,6 +109,29 @@ func TestPrincipal(t *testing.T) {
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
 	if got, err := aws.New(c.options).Principal(t.Context()); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("AWS is away: %q, %v", got, err)
+	}
+}
+
+// stsHost is a transport that answers every call with the caller identity and records the hosts.
+type stsHost struct{ hosts []string }
+
+func (s *stsHost) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.hosts = append(s.hosts, r.URL.Host)
+	text := `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws-us-gov:iam::111111111111:user/collector</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+}
+
+// TestPrincipalInPartition configures a region of a partition, in which alone the credentials are
+// valid.
+func TestPrincipalInPartition(t *testing.T) {
+	for region, host := range map[string]string{"us-gov-east-1": "sts.us-gov-west-1.amazonaws.com", "cn-north-1": "sts.cn-north-1.amazonaws.com.cn", "eu-west-1": "sts.us-east-1.amazonaws.com"} {
+		t.Setenv("AWS_REGION", region)
+		sts := &stsHost{}
+		source := aws.New(aws.Options{HTTP: &http.Client{Transport: sts}, Identity: aws.Identity{AccessKeyID: "AKIATEST", SecretAccessKey: "x"}})
+		got, err := source.Principal(t.Context())
+		if err != nil || got != "arn:aws-us-gov:iam::111111111111:user/collector" || !slices.Equal(sts.hosts, []string{host}) {
+			t.Errorf("%s: we are %q by %q, %v; want %s", region, got, sts.hosts, err, host)
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", partitions["aws"].homeRegion, nil)
+	answer, err := client.Call(ctx, "sts", "GetCallerIdentity", src.callerRegion(ctx), nil)
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "AWS cannot identify Vigil now; try again later")
 	}

@@ -67,7 +67,10 @@ func (src *Source) openOwn(ctx context.Context, a posture.Access) (*session, err
 	if !ok {
 		return nil, fmt.Errorf("unknown AWS partition %q", name.Partition)
 	}
-	s := &session{account: a.Account.ID, partition: part, catalog: src.options.Catalog, types: src.types, lookupHost: src.options.LookupHost, credentials: src.credentials}
+	s := &session{
+		account: a.Account.ID, chosen: a.Account.Collection.Regions, partition: part, catalog: src.options.Catalog, types: src.types,
+		lookupHost: src.options.LookupHost, credentials: src.credentials,
+	}
 	s.client, err = src.client(src.credentials, s.account)
 	return s, err
 }
