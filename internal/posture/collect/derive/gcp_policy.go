@@ -313,7 +313,7 @@ var gcpRoles = resource.ListFunction{
 	Calls: []string{gcpCustomRoles.Call, gcpProjectPolicy.Call},
 	Apply: func(ctx context.Context, c resource.Caller, _ []resource.Item) ([]resource.Item, error) {
 		customRoles, err := c.Call(ctx, gcpCustomRoles, nil)
-		if err != nil {
+		if err != nil && !errors.Is(err, collect.ErrOff) { // without the IAM API, the policy still grants predefined roles
 			return nil, err
 		}
 		var items []resource.Item
