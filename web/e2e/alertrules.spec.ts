@@ -45,6 +45,23 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
   await expect(page.getByText('Alerts when the status of any component is error, warning or agent busy.')).toBeVisible();
 });
 
+test('a rule about certificates is saved with the days that the form shows', async ({ desktop: page }) => {
+  let saved: { condition: { days?: number } } | undefined; // what the POST sent
+  await page.route('**/rest/config/v1/alert-rules', (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    saved = route.request().postDataJSON() as typeof saved;
+    return route.fulfill({ status: 201, json: { id: 'r1' } });
+  });
+  await page.goto(desktopAt('/alert-rules/new'));
+  await page.getByLabel('Name', { exact: true }).fill('Certificates');
+  await page.getByLabel('Alerts on', { exact: true }).selectOption('CERTIFICATE');
+  await expect(page.getByLabel('Days before it ends', { exact: true })).toHaveValue('30');
+  await page.getByLabel('Address of the webhook').fill('https://hooks.example/a');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page).toHaveURL(/\/alerts$/);
+  expect(saved?.condition.days).toBe(30);
+});
+
 test.describe('a channel that the server refuses', () => {
   test.use({ expectsFailedAnswers: true });
 

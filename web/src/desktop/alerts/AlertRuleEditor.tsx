@@ -17,7 +17,7 @@ import { allKinds, kindWords } from '../components';
 import { alertRulesQuery } from '../data';
 import { statusNames } from '../status';
 import { channelOfDraft, Channels, draftOfChannel, emptyChannel, type ChannelDraft } from './Channels';
-import { conditionText } from './condition';
+import { conditionText, withType } from './condition';
 import './alerts.css';
 
 type Condition = AlertRuleSpec['condition'];
@@ -64,7 +64,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       <SelectField
         label="Alerts on"
         value={condition.type}
-        onChange={(e) => set({ type: e.target.value as Condition['type'] })}
+        onChange={(e) => setCondition(withType(condition, e.target.value as Condition['type']))}
         options={[
           { value: 'STATUS', label: 'a status' },
           { value: 'CERTIFICATE', label: 'a certificate that ends' },
@@ -86,7 +86,8 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
           label="Days before it ends"
           type="number"
           min={0}
-          value={condition.days ?? 30}
+          value={condition.days ?? 0} // the API leaves out 0
+          error={error?.field('condition.days')}
           onChange={(e) => set({ days: Number(e.target.value) })}
         />
       )}
@@ -106,13 +107,13 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
           <TextField
             label="Measure"
             mono
-            value={condition.measure ?? 'session_count'}
-            error={error?.field('measure')}
+            value={condition.measure ?? ''}
+            error={error?.field('condition.measure')}
             onChange={(e) => set({ measure: e.target.value })}
           />
           <SelectField
             label="Is"
-            value={condition.operator ?? 'ABOVE'}
+            value={condition.operator ?? ''}
             onChange={(e) => set({ operator: e.target.value })}
             options={[
               { value: 'ABOVE', label: 'above' },

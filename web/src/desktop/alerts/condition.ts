@@ -9,6 +9,20 @@ const thing = ({ kind, component_id }: AlertRule['condition']) =>
 /** "a, b or c" */
 const either = (all: string[]) => (all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`);
 
+/** What a condition has at first when its type is chosen. */
+const defaults: Record<AlertRule['condition']['type'], Partial<AlertRule['condition']>> = {
+  STATUS: {},
+  CERTIFICATE: { days: 30 },
+  COUNT: { measure: 'session_count', operator: 'ABOVE', value: 0 },
+};
+
+/** A condition changed to a type, with the type's defaults where it has no values of its own. */
+export const withType = (c: AlertRule['condition'], type: AlertRule['condition']['type']): AlertRule['condition'] => ({
+  ...defaults[type],
+  ...c,
+  type,
+});
+
 /** The condition of a rule as a sentence. */
 export function conditionText({ condition: c, for_seconds }: Pick<AlertRule, 'condition' | 'for_seconds'>): string {
   const lasts = for_seconds ? ` for ${spanInWords(for_seconds * 1000)}` : '';
