@@ -155,6 +155,8 @@ test('arrows go from tile to tile of the wall, and Enter opens a server', async 
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/rds-servers\/[0-9a-f-]{36}/);
   await expect(page.locator('.panel')).toContainText('Load');
+  await page.locator('.wall-farm').nth(5).click(); // the farm replaces the server
+  await expect(page.locator('.panel').getByRole('heading', { name: 'Servers', exact: true })).toBeVisible();
 });
 
 for (const colour of ['sessions', 'state', 'version', 'system']) {

@@ -242,6 +242,11 @@ export default function Wall() {
   const tiles = shown.flatMap((r) => r.servers);
   const [tile, setTile] = useState<string>();
   const close = () => (id ? void navigate({ to: '/rds-servers', search } as never) : change({ farm: undefined }));
+  // A farm replaces the server in the panel; the farm that is in the panel already is closed.
+  const openFarm = (farm: string) =>
+    id
+      ? void navigate({ to: '/rds-servers', search: { ...search, farm } } as never)
+      : change({ farm: farm === search.farm ? undefined : farm });
   const open = (serverId: string) => void navigate({ to: `/rds-servers/${serverId}`, search } as never);
   // Arrows go from tile to tile: left and right to the neighbour, also in the next farm; up and down to the farm above or below.
   const step = (key: string) => {
@@ -371,7 +376,7 @@ export default function Wall() {
                         className={`wall-farm ${r.status} ${r.key === search.farm ? 'on' : ''}`}
                         aria-pressed={r.key === search.farm}
                         disabled={!r.farm}
-                        onClick={() => change({ farm: r.key === search.farm ? undefined : r.key })}
+                        onClick={() => openFarm(r.key)}
                       >
                         <span className="row tight small">
                           {r.status !== 'ok' && <Mark name={r.status} label />}
