@@ -57,7 +57,7 @@ func (r *scanReport) exportReport() export.Report {
 	report.Scope = "a scan of " + strings.Join(accounts, ", ")
 	for _, f := range r.catalog.Frameworks {
 		report.Frameworks[f.ID] = f
-		if c := export.Comply(f, r.rules, r.verdicts); c.Pass+c.Violated+c.Unknown > 0 && (len(r.flags.Framework) == 0 || r.isSelected(f.ID)) {
+		if c := export.Comply(f, r.rules, r.verdicts, nil); c.Pass+c.Violated+c.Unknown > 0 && (len(r.flags.Framework) == 0 || r.isSelected(f.ID)) {
 			report.Compliance = append(report.Compliance, c)
 		}
 	}
@@ -243,7 +243,7 @@ func (r *scanReport) printSummary(w io.Writer, style terminal.Style) {
 	fmt.Fprintf(w, "%d rules: %d violated, %d passed, %d unknown, %d without resources\n", len(r.rules), violated, passed, unknown, idle)
 	for _, f := range r.catalog.Frameworks {
 		if r.isSelected(f.ID) {
-			c := export.Comply(f, r.rules, r.verdicts)
+			c := export.Comply(f, r.rules, r.verdicts, nil)
 			fmt.Fprintf(w, "%s %s: %d of %d controls pass, %d are violated, %d unknown, %d not applicable, %d are not checked\n", f.Name, f.Version, c.Pass, len(c.Controls), c.Violated, c.Unknown, c.NotApplicable, c.Unchecked)
 		}
 	}

@@ -88,6 +88,19 @@ func (a *API) addAssessments(ctx context.Context, framework string, controls []c
 	return nil
 }
 
+// assessmentsInForce returns the assessments of a framework's controls that are in force,
+// by number of the control.
+func (a *API) assessmentsInForce(ctx context.Context, framework string) (map[string]posture.AssessmentVerdict, error) {
+	all, err := a.Book.Store.Assessments(ctx, a.Org(ctx), framework)
+	inForce := map[string]posture.AssessmentVerdict{}
+	for _, p := range all {
+		if p.InForce(a.Now()) {
+			inForce[p.Control] = p.Verdict
+		}
+	}
+	return inForce, err
+}
+
 // count counts the control that a person assessed.
 func (p *assessed) count(t *controlTally) {
 	switch p.Verdict {

@@ -197,7 +197,11 @@ func (a *API) exportPosture(w http.ResponseWriter, r *http.Request) error {
 
 // verdict summarises a control.
 func (p controlPosture) verdict() string {
-	return export.VerdictOf(posture.ControlPosture{Violating: p.Violating, Passing: p.Passing, Unknown: p.Unknown, NotListed: p.NotListed}, len(p.RuleIDs))
+	var assessed posture.AssessmentVerdict
+	if p.Assessed != nil && p.Assessed.InForce {
+		assessed = p.Assessed.Verdict
+	}
+	return export.VerdictOf(posture.ControlPosture{Violating: p.Violating, Passing: p.Passing, Unknown: p.Unknown, NotListed: p.NotListed}, len(p.RuleIDs), assessed)
 }
 
 // exportRoutes are the routes that stream lists as files.

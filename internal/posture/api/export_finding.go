@@ -120,8 +120,15 @@ func (a *API) report(ctx context.Context, format export.Format, f posture.Findin
 	if err := a.countNotListed(ctx, rules, f.Accounts, r.Verdicts); err != nil {
 		return r, err
 	}
+	if format != export.HTML {
+		return r, nil
+	}
 	for _, framework := range frameworks {
-		if c := export.Comply(framework, r.Rules, r.Verdicts); c.Pass+c.Violated+c.Unknown > 0 {
+		assessed, err := a.assessmentsInForce(ctx, framework.ID)
+		if err != nil {
+			return r, err
+		}
+		if c := export.Comply(framework, r.Rules, r.Verdicts, assessed); c.Pass+c.Violated+c.Unknown > 0 {
 			r.Compliance = append(r.Compliance, c)
 		}
 	}

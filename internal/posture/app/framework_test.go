@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/csv"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,23 @@ func TestAssessmentsOfControls(t *testing.T) {
 		}
 		return got.body["sections"].([]any)[0].(object), contact
 	}
+	exported := func() (verdict string, inReport bool) {
+		t.Helper()
+		rows, err := csv.NewReader(strings.NewReader(i.want(200, "POST", framework+"/posture/export", object{}).text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if row[slices.Index(rows[0], "controlId")] == "1.1" {
+				verdict = row[slices.Index(rows[0], "verdict")]
+			}
+		}
+		// The report lists frameworks with a result.
+		return verdict, strings.Contains(i.want(200, "POST", "/v2/findings/export", object{"format": "html"}).text, "5.0.0</td>")
+	}
+	if verdict, inReport := exported(); verdict != "no rule" || inReport {
+		t.Errorf("before the assessment: %q, in the report: %t", verdict, inReport)
+	}
 	before, contact := identity()
 	if contact["assessment"] != "manual" || contact["assessed"] != nil {
 		t.Fatalf("control 1.1 is %v", contact)
@@ -199,9 +217,15 @@ func TestAssessmentsOfControls(t *testing.T) {
 	const path = framework + "/controls/1.1/assessment"
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	i.want(200, "PUT", path, object{"verdict": "Violation", "reason": "no contact", "until": until})
+	if verdict, inReport := exported(); verdict != "violation" || !inReport {
+		t.Errorf("assessed as violation: %q, in the report: %t", verdict, inReport)
+	}
 	got := i.want(200, "PUT", path, object{"verdict": "Pass", "reason": " checked with finance ", "until": until})
 	if got.body["reason"] != "checked with finance" || got.body["by"] == "" || got.body["inForce"] != true {
 		t.Errorf("the assessment is %v", got.body)
+	}
+	if verdict, inReport := exported(); verdict != "pass" || !inReport {
+		t.Errorf("assessed as pass: %q, in the report: %t", verdict, inReport)
 	}
 	after, contact := identity()
 	if word, _ := contact["assessed"].(object); word["verdict"] != "Pass" {

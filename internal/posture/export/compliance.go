@@ -13,7 +13,8 @@ type Compliance struct {
 	Pass, Violated, Unknown, Unchecked, NotApplicable int // numbers of controls
 }
 
-// A ControlResult is the combined result of the rules of one control.
+// A ControlResult is the combined result of the rules of one control, or what a person
+// says about a control without rules.
 type ControlResult struct {
 	posture.Control
 	posture.ControlPosture
@@ -32,11 +33,12 @@ const (
 
 // VerdictOf summarises a control with a number of rules: it is violated if there is a
 // violation, otherwise unknown if a result is unknown or resources could not be listed.
-// A control whose rules apply to no resource is not applicable.
-func VerdictOf(p posture.ControlPosture, rules int) string {
+// A control whose rules apply to no resource is not applicable. The assessment of a
+// control by a person, "" for none in force, counts if it has no rules.
+func VerdictOf(p posture.ControlPosture, rules int, assessed posture.AssessmentVerdict) string {
 	switch {
 	case rules == 0:
-		return ControlUnchecked
+		return assessedVerdict(assessed)
 	case p.Violating > 0:
 		return ControlViolation
 	case p.Unknown+p.NotListed > 0:
@@ -47,8 +49,22 @@ func VerdictOf(p posture.ControlPosture, rules int) string {
 	return ControlNotApplicable
 }
 
-// Comply combines the verdicts of rules into the result of a framework.
-func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts map[posture.RuleID]posture.ControlPosture) Compliance {
+// assessedVerdict returns the verdict on a control without rules.
+func assessedVerdict(a posture.AssessmentVerdict) string {
+	switch a {
+	case posture.AssessedPass:
+		return ControlPass
+	case posture.AssessedViolation:
+		return ControlViolation
+	case posture.AssessedNotApplicable:
+		return ControlNotApplicable
+	}
+	return ControlUnchecked
+}
+
+// Comply combines the verdicts of rules, and the assessments in force by number of the
+// control, into the result of a framework.
+func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts map[posture.RuleID]posture.ControlPosture, assessed map[string]posture.AssessmentVerdict) Compliance {
 	rulesOf := map[string][]posture.RuleID{}
 	for id, r := range rules {
 		for _, c := range r.Controls {
@@ -63,7 +79,7 @@ func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts
 		for _, id := range result.Rules {
 			result.ControlPosture = result.Add(verdicts[id])
 		}
-		result.Verdict = VerdictOf(result.ControlPosture, len(result.Rules))
+		result.Verdict = VerdictOf(result.ControlPosture, len(result.Rules), assessed[control.ID])
 		switch result.Verdict {
 		case ControlPass:
 			c.Pass++

@@ -35,7 +35,7 @@ func report() export.Report {
 	}}
 	r.Verdicts = map[posture.RuleID]posture.ControlPosture{"root-mfa": {Violating: 1}, "bucket-open": {Violating: 2, Passing: 3}, "passing": {Passing: 4}, "unknown": {Unknown: 2}}
 	r.Counts = export.Count(findings())
-	r.Compliance = []export.Compliance{export.Comply(framework, r.Rules, r.Verdicts)}
+	r.Compliance = []export.Compliance{export.Comply(framework, r.Rules, r.Verdicts, nil)}
 	return r
 }
 
@@ -360,6 +360,16 @@ func TestComply(t *testing.T) {
 	if c.Violated != 2 || c.Unchecked != 1 || c.Pass+c.Unknown != 0 || c.Controls[0].Verdict != export.ControlViolation {
 		t.Errorf("%+v", c)
 	}
+	for said, want := range map[posture.AssessmentVerdict]string{
+		posture.AssessedPass: "pass 1 2 0 0", posture.AssessedViolation: "violation 0 3 0 0", posture.AssessedNotApplicable: "not applicable 0 2 1 0", "": "no rule 0 2 0 1",
+	} {
+		r := report()
+		// 1.5 has a rule, which is decisive.
+		c := export.Comply(r.Frameworks["cis-aws-3.0"], r.Rules, r.Verdicts, map[string]posture.AssessmentVerdict{"9.9": said, "1.5": posture.AssessedPass})
+		if got := fmt.Sprint(c.Controls[2].Verdict, " ", c.Pass, c.Violated, c.NotApplicable, c.Unchecked); c.Controls[0].Verdict != export.ControlViolation || c.Unknown != 0 || got != want {
+			t.Errorf("assessed as %q: %s, want %s; %+v", said, got, want, c)
+		}
+	}
 	for _, test := range []struct {
 		p     posture.ControlPosture
 		rules int
@@ -374,7 +384,7 @@ func TestComply(t *testing.T) {
 		{posture.ControlPosture{Passing: 1, Unknown: 1}, 1, export.ControlUnknown},
 		{posture.ControlPosture{Violating: 1, Unknown: 1, Passing: 1}, 1, export.ControlViolation},
 	} {
-		if got := export.VerdictOf(test.p, test.rules); got != test.want {
+		if got := export.VerdictOf(test.p, test.rules, ""); got != test.want {
 			t.Errorf("%+v of %d rules is %q, want %q", test.p, test.rules, got, test.want)
 		}
 	}
