@@ -73,7 +73,7 @@ func (o *mergingStore) join(in *batch, i, j int, sackMerge plan.Operator) error 
 	if err != nil {
 		return err
 	}
-	v, err := operate(sackMerge, o.rows.sack[j], in.sack[i])
+	v, err := o.run.operate(sackMerge, o.rows.sack[j], in.sack[i])
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 	case *plan.Is:
 		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			if err := r.countVisit(v); err != nil {
+			if err := r.visitParts(v); err != nil {
 				return false, err
 			}
 			return s.Pred.Test(r, v), nil
@@ -34,7 +34,7 @@ func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 	case *plan.Items:
 		return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
 			v := in.value(i)
-			if err := r.countVisit(v); err != nil {
+			if err := r.visitParts(v); err != nil {
 				return false, err
 			}
 			return r.matchItems(s, v), nil

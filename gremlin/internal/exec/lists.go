@@ -33,6 +33,9 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 		if err != nil {
 			return graph.Null, false, err
 		}
+		if err := r.checkBulk(other); err != nil {
+			return graph.Null, false, err
+		}
 		b, err := listArgument(s.Name, other, literal)
 		if err != nil {
 			return graph.Null, false, err

@@ -19,7 +19,12 @@ func (r *run) localMappers(s plan.Step, next op) (op, error) {
 			return cutLocal(v, max(0, n-s.N), n), nil
 		}), nil
 	case *plan.DedupLocal:
-		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return plan.SetOf(iterate(v)), nil }), nil
+		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) {
+			if err := r.meter.checkItems(localSize(v), keyBytes); err != nil {
+				return graph.Null, err
+			}
+			return plan.SetOf(iterate(v)), nil
+		}), nil
 	case *plan.SampleLocal:
 		random := r.random()
 		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return r.sampleLocal(v, s.N, random) }), nil
@@ -31,7 +36,12 @@ func (r *run) localMappers(s plan.Step, next op) (op, error) {
 		fn, err := r.orderLocal(s)
 		return r.valueMapper(s, next, fn), err
 	case *plan.Index:
-		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) { return withIndexes(v, s.AsMap), nil }), nil
+		return r.valueMapper(s, next, func(v graph.Value) (graph.Value, error) {
+			if err := r.meter.checkItems(localSize(v), indexBytes); err != nil {
+				return graph.Null, err
+			}
+			return withIndexes(v, s.AsMap), nil
+		}), nil
 	}
 	return nil, nil
 }
@@ -54,6 +64,9 @@ func iterate(v graph.Value) []graph.Value {
 func localSize(v graph.Value) int64 {
 	if s, ok := value.As[*value.BulkSet](v); ok {
 		return s.Size()
+	}
+	if es, ok := value.Entries(v); ok {
+		return int64(len(es))
 	}
 	return int64(len(iterate(v)))
 }
@@ -106,6 +119,9 @@ func (r *run) sampleLocal(v graph.Value, n int64, random *value.Random) (graph.V
 // because their order decides which item the next random number draws: for a seed, the
 // sample is that of TinkerPop. This work is counted.
 func draw[T any](m *meter, from []T, n int64, random *value.Random) ([]T, error) {
+	if err := m.checkItems(int64(len(from)), listBytes); err != nil {
+		return nil, err
+	}
 	rest := slices.Clone(from)
 	out := make([]T, 0, n)
 	for range n {
@@ -136,6 +152,9 @@ func (r *run) reduceLocal(op plan.ReduceOp, v graph.Value) (graph.Value, bool, e
 	}
 	return a.result()
 }
+
+// indexBytes is the memory of an item that is paired with its index.
+const indexBytes = 96
 
 // withIndexes pairs items with their index.
 func withIndexes(v graph.Value, asMap bool) graph.Value {

@@ -167,7 +167,7 @@ func (o *sackOp) push(b *batch) error {
 		if !ok {
 			continue
 		}
-		if b.sack[i], err = operate(o.op, b.sack[i], v); err != nil {
+		if b.sack[i], err = o.run.operate(o.op, b.sack[i], v); err != nil {
 			return err
 		}
 		bytes, err := o.run.sizeOf(b.sack[i])

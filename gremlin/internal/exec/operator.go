@@ -40,7 +40,7 @@ func (o *mapOp) push(b *batch) error {
 	}
 	for i := range n {
 		if o.countsSize && b.kind == graph.KindNull { // vertices and edges are small
-			if err := o.run.countVisit(b.vals[i]); err != nil {
+			if err := o.run.visitParts(b.vals[i]); err != nil {
 				return err
 			}
 		}

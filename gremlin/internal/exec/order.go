@@ -48,7 +48,7 @@ func (s *sorter) keys(dst []graph.Value, in *batch, i int) ([]graph.Value, bool,
 		if err != nil || !ok {
 			return dst, false, err
 		}
-		if err := s.run.countVisit(v); err != nil {
+		if err := s.run.visitParts(v); err != nil {
 			return dst, false, err
 		}
 		dst = append(dst, sortKey(v))
@@ -265,6 +265,9 @@ func (r *run) orderLocal(s *plan.OrderLocal) (func(graph.Value) (graph.Value, er
 // values sorts values; it drops those for which a by() has no value.
 func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 	if err := s.run.meter.spend(4 * len(vs)); err != nil {
+		return nil, err
+	}
+	if err := s.run.meter.checkItems(int64(len(vs)), valBytes*int64(2+len(s.bys))); err != nil {
 		return nil, err
 	}
 	var kept, keys []graph.Value

@@ -220,7 +220,7 @@ func (f *folding) add(in *batch, i int) (int64, error) {
 			if err != nil {
 				return 0, err
 			}
-			if f.acc, err = operate(f.op, f.acc, v); err != nil {
+			if f.acc, err = f.run.operate(f.op, f.acc, v); err != nil {
 				return 0, err
 			}
 			if f.bytes, err = f.run.checkSize(f.acc); err != nil {
@@ -241,7 +241,7 @@ func (f *folding) result() (graph.Value, bool, error) {
 }
 
 // operate applies one of Gremlin's operators.
-func operate(op plan.Operator, a, b graph.Value) (graph.Value, error) {
+func (r *run) operate(op plan.Operator, a, b graph.Value) (graph.Value, error) {
 	switch op {
 	case "sum", "sumLong":
 		return value.Add.Apply(a, b)
@@ -260,6 +260,11 @@ func operate(op plan.Operator, a, b graph.Value) (graph.Value, error) {
 	case "and", "or":
 		return logic(op == "or", a, b)
 	case "addAll":
+		for _, v := range [2]graph.Value{a, b} {
+			if err := r.checkBulk(v); err != nil {
+				return graph.Null, err
+			}
+		}
 		return addAll(a, b)
 	}
 	return graph.Null, value.Errorf("operator %s is not supported", op)

@@ -141,7 +141,7 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		if err != nil || !ok || !all {
 			return false, err
 		}
-		if err := r.countVisit(localValue); err != nil {
+		if err := r.visitParts(localValue); err != nil {
 			return false, err
 		}
 		return bound.Test(r, localValue), nil
@@ -183,6 +183,10 @@ func (r *run) bindPred(p *plan.Pred, in *batch, i int, by func() projector) (*pl
 		}
 	case plan.TypeOf, plan.StartingWith, plan.EndingWith, plan.Containing, plan.Regex:
 		if err := r.bindText(&q, v); err != nil {
+			return nil, false, err
+		}
+	default:
+		if err := r.visitParts(v); err != nil {
 			return nil, false, err
 		}
 	}

@@ -168,7 +168,7 @@ func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
 		if op == "addAll" {
 			v = graph.List(v)
 		}
-		if e.val, err = operate(op, e.val, v); err != nil {
+		if e.val, err = r.operate(op, e.val, v); err != nil {
 			return 0, err
 		}
 		if e.bytes, err = r.checkSize(e.val); err != nil {

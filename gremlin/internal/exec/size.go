@@ -171,6 +171,30 @@ func (r *run) countVisit(v graph.Value) error {
 	return err
 }
 
+// visitParts is countVisit for an operation that reads all items of a value.
+func (r *run) visitParts(v graph.Value) error {
+	if err := r.countVisit(v); err != nil {
+		return err
+	}
+	return r.checkBulk(v)
+}
+
+// checkBulk checks that the list of all items of v fits into memory, if v is a bulk set: it
+// has little memory of its own, but value.Elems returns each value as often as its bulk says.
+func (r *run) checkBulk(v graph.Value) error {
+	s, ok := value.As[*value.BulkSet](v)
+	if !ok {
+		return nil
+	}
+	if _, err := r.sizeOf(v); err != nil {
+		return err
+	}
+	if err := r.meter.checkItems(s.Size(), listBytes); err != nil {
+		return err
+	}
+	return r.meter.spend(int(s.Size() / 16))
+}
+
 // text formats a value as text, if the length is within the limits.
 func (r *run) text(v graph.Value) (string, error) {
 	if isComposite(v) {
