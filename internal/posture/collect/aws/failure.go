@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/awsapi"
@@ -25,9 +24,6 @@ var (
 		"UnsupportedOperation", "UnsupportedOperationException", "RegionDisabledException", "ServiceNotActiveException",
 		"UserPoolAddOnNotEnabledException",
 	}
-	// goneCodes are the codes for a missing resource that isGone cannot recognise by
-	// their names.
-	goneCodes = []string{"NoSuchEntity", "AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "WAFNonexistentItemException"}
 )
 
 // classify wraps an error in the collect error that it stands for. The permission is
@@ -55,15 +51,10 @@ func classify(err error, permission string) error {
 		return &kindError{collect.ErrThrottled, code, err}
 	case slices.Contains(notEnabledCodes, code):
 		return &kindError{collect.ErrOff, code, err}
-	case isGone(code):
+	case refused.Gone():
 		return &kindError{collect.ErrGone, code, err}
 	}
 	return err
-}
-
-// isGone reports whether a code means that a resource does not exist.
-func isGone(code string) bool {
-	return slices.Contains(goneCodes, code) || strings.HasPrefix(code, "NoSuch") || strings.Contains(code, "NotFound")
 }
 
 // kindError is an AWS error together with the collect error that it stands for.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -65,6 +66,14 @@ func (e *Error) HTTPStatusCode() int { return e.HTTPStatus }
 // Throttled reports whether AWS throttled the call.
 func (e *Error) Throttled() bool {
 	return e.HTTPStatus == http.StatusTooManyRequests || retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(e) == aws.TrueTernary
+}
+
+// goneCodes are the codes for a missing resource that Gone cannot recognise by their names.
+var goneCodes = []string{"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "WAFNonexistentItemException"}
+
+// Gone reports whether the resource of the call does not exist.
+func (e *Error) Gone() bool {
+	return slices.Contains(goneCodes, e.Code) || strings.HasPrefix(e.Code, "NoSuch") || strings.Contains(e.Code, "NotFound")
 }
 
 // isExpired reports whether the session that signed the call has expired.

@@ -380,9 +380,10 @@ func rawValue(p *resource.Property, before, value any) (any, error) {
 		}
 		return text, nil
 	}
-	for from, to := range p.Map {
-		if to == value {
+	for _, from := range slices.Sorted(maps.Keys(p.Map)) {
+		if p.Map[from] == value {
 			value = from
+			break
 		}
 	}
 	list, several := value.([]any)

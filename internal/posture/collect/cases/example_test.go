@@ -1,6 +1,7 @@
 package cases_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -112,6 +113,75 @@ func TestListThatIsOffIsEmpty(t *testing.T) {
 		reading, err := cases.ReadAll(t.Context(), catalog, []posture.EntityType{kind}, map[string]any{"test.ListVolumes": response})
 		if err != nil || len(reading.Entities) != 0 || (reading.Failed[kind] != nil) != failed {
 			t.Errorf("%s: read %v, failed %v, %v", response, reading.Entities, reading.Failed, err)
+		}
+	}
+}
+
+// TestAnswersInvertMaps checks that a value is inverted once, and always in the same way.
+func TestAnswersInvertMaps(t *testing.T) {
+	t.Parallel()
+	const declaration = `
+type: AWS.Test.Lock
+doc: A lock.
+scope: region
+list: [{call: test.ListLocks, items: Locks}]
+name: Id
+properties:
+  state: {at: State, map: {A: B, B: C, D: C}, doc: Its state.}
+---
+cases:
+  - name: a state
+    answers:
+      test.ListLocks: {Locks: [{Id: l1, State: A}]}
+    entities:
+      - {id: eu-west-1 l1}
+`
+	root := fstest.MapFS{"aws/test/lock.yaml": &fstest.MapFile{Data: []byte(declaration)}}
+	catalog, err := resource.Load(resource.Functions{}, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := catalog.Type("AWS.Test.Lock")
+	first, err := cases.First(root, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		answers, err := cases.Answers(catalog, kind, first, map[string]any{"state": "C"}, nil)
+		if text := fmt.Sprint(answers); err != nil || !strings.Contains(text, "State:B") {
+			t.Fatalf("%s, %v; want State:B", text, err)
+		}
+	}
+}
+
+// TestCodesHaveTheirMeaning has a case of a resource that vanishes. The case must fail with a code
+// that AWS does not use for a missing resource.
+func TestCodesHaveTheirMeaning(t *testing.T) {
+	t.Parallel()
+	const declaration = `
+type: AWS.Test.Lock
+doc: A lock.
+scope: region
+list: [{call: test.ListLocks, items: Locks}]
+name: Id
+calls:
+  - {call: test.GetLock, input: {Id: $name}, gone: vanished, properties: {days: {at: Days, type: long, doc: For how long it is locked.}}}
+---
+cases:
+  - name: removed while it is read
+    answers:
+      test.ListLocks: {Locks: [{Id: l1}]}
+      test.GetLock: code CODE
+    entities: []
+`
+	for code, passes := range map[string]bool{"NoSuchLock": true, "LockNotFoundException": true, "InternalFailure": false} {
+		root := fstest.MapFS{"aws/test/lock.yaml": &fstest.MapFile{Data: []byte(strings.Replace(declaration, "CODE", code, 1))}}
+		catalog, err := resource.Load(resource.Functions{}, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := cases.Check(t.Context(), root, catalog); (err == nil) != passes {
+			t.Errorf("%s: %v", code, err)
 		}
 	}
 }

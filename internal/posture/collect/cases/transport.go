@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"vigil/internal/posture/collect"
+	"vigil/internal/posture/collect/awsapi"
 	"vigil/internal/posture/resource"
 )
 
@@ -124,7 +125,10 @@ func refusal(word string) error {
 		return &collect.DeniedError{Err: errors.New(message)}
 	}
 	if code, ok := strings.CutPrefix(word, "code "); ok {
-		return &refusedError{collect.ErrGone, code}
+		if (&awsapi.Error{Code: code}).Gone() {
+			return &refusedError{collect.ErrGone, code}
+		}
+		return &refusedError{errors.New("AWS answers " + code), code}
 	}
 	return fmt.Errorf("unknown error response %q", word)
 }
