@@ -136,22 +136,19 @@ func (n *node) nodes() []*node {
 	return out
 }
 
-// between cuts a path to the part from one label to another. A label that is not
-// given does not cut; one that the path does not have is an error.
+// between cuts a path to the part from one label to another. If several objects have the
+// label, the last one counts. A label that is not given does not cut; one that the path
+// does not have is an error.
 func (n *node) between(from, to string) ([]*node, error) {
 	all := n.nodes()
 	lo, hi := 0, len(all)
 	if from != "" {
-		lo = slices.IndexFunc(all, hasLabel(from))
-		if lo < 0 {
+		if lo = lastWith(from, all); lo < 0 {
 			return nil, value.Errorf("The provided from-label does not exist: %s", from)
 		}
 	}
 	if to != "" {
-		i := len(all) - 1
-		for i >= 0 && !hasLabel(to)(all[i]) {
-			i--
-		}
+		i := lastWith(to, all)
 		if i < 0 {
 			return nil, value.Errorf("The provided to-label does not exist: %s", to)
 		}
@@ -163,8 +160,13 @@ func (n *node) between(from, to string) ([]*node, error) {
 	return all[lo:hi], nil
 }
 
-func hasLabel(label string) func(*node) bool {
-	return func(n *node) bool { return slices.Contains(n.labels, label) }
+// lastWith returns the index of the last node with a label, or -1.
+func lastWith(label string, nodes []*node) int {
+	i := len(nodes) - 1
+	for i >= 0 && !slices.Contains(nodes[i].labels, label) {
+		i--
+	}
+	return i
 }
 
 // samePath reports whether two paths have equal objects and labels.
