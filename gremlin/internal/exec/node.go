@@ -154,7 +154,7 @@ func (n *node) between(from, to string) ([]*node, error) {
 		}
 		hi = i + 1
 	}
-	if lo > hi {
+	if lo >= hi {
 		return nil, value.Errorf("The provided from-label occurs after the to-label: %s, %s", from, to)
 	}
 	return all[lo:hi], nil
