@@ -212,8 +212,12 @@ func (o *dedupOp) push(b *batch) error {
 }
 
 func (o *dedupOp) fresh(b *batch, i int) (bool, error) {
-	if o.wholeObject && b.kind != graph.KindNull {
-		return o.freshHandle(b.kind, b.ids[i])
+	if o.wholeObject { // an element may come in a batch of handles or in one of values
+		for _, kind := range []graph.Kind{graph.KindVertex, graph.KindEdge} {
+			if h, ok := b.handle(i, kind); ok {
+				return o.freshHandle(kind, h)
+			}
+		}
 	}
 	key, ok, err := o.key(b, i)
 	if err != nil || !ok {
