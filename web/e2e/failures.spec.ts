@@ -76,6 +76,14 @@ test('a part of the page that fails does not affect the other parts', async ({ p
   await expect(page.locator('.ledger .figure').first()).toHaveText(/^[1-9]/);
 });
 
+for (const view of ['wall', 'table'])
+  test(`RDS servers whose farms cannot be read do not seem to match nothing, as a ${view}`, async ({ desktop: page }) => {
+    await page.route('**/rest/monitor/farms', failures[500]!);
+    await page.goto(desktopAt(`/rds-servers?view=${view}`));
+    await expect(page.getByRole('alert')).toContainText('The list of farms could not be read');
+    await expect(page.getByText('None matches')).toHaveCount(0);
+  });
+
 test('an activity whose findings cannot be read does not seem to have none', async ({ posture: page }) => {
   await page.route('**/v2/findings/query', failures[500]!);
   await page.goto(postureAt('/activity?show=findings'));

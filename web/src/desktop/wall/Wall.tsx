@@ -308,7 +308,7 @@ export default function Wall() {
       beside={
         <>
           <span className="t3 wide roomy">
-            {count(all.length)} in {farms.data?.length ?? 0} farms
+            {count(all.length)} in {farms.data?.length ?? '–'} farms
           </span>
           <Segments
             label="View"
@@ -359,45 +359,52 @@ export default function Wall() {
                   ? `${short(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}`
                   : ''}
               </p>
-              {shown.length === 0 && (
-                <Empty
-                  title="None matches"
-                  action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
-                />
-              )}
-              {table ? (
-                <ServerTable servers={all.filter(fits).sort(disabledLast)} farmName={(f) => names.get(f) ?? f} />
-              ) : (
-                <ul className="wall">
-                  {shown.map((r) => (
-                    <li key={r.key}>
-                      <button
-                        type="button"
-                        className={`wall-farm ${r.status} ${r.key === search.farm ? 'on' : ''}`}
-                        aria-pressed={r.key === search.farm}
-                        disabled={!r.farm}
-                        onClick={() => openFarm(r.key)}
-                      >
-                        <span className="row tight small">
-                          {r.status !== 'ok' && <Mark name={r.status} label />}
-                          <span className="wall-farm-name cut">{r.name}</span>
-                          <span className="end">
-                            {r.status === 'off' ? (
-                              'disabled'
-                            ) : (
-                              <>
-                                {count(sum(r.servers, (s) => s.session_count))}
-                                <span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span>
-                              </>
-                            )}
-                          </span>
-                        </span>
-                        <FarmTiles servers={r.servers} colour={colour} chosen={r.servers.some((s) => s.id === tile) ? tile : undefined} />
-                      </button>
-                    </li>
-                  ))}
-                </ul>
-              )}
+              <Answer query={farms} what="the list of farms">
+                {() =>
+                  shown.length === 0 ? (
+                    <Empty
+                      title="None matches"
+                      action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
+                    />
+                  ) : table ? (
+                    <ServerTable servers={all.filter(fits).sort(disabledLast)} farmName={(f) => names.get(f) ?? f} />
+                  ) : (
+                    <ul className="wall">
+                      {shown.map((r) => (
+                        <li key={r.key}>
+                          <button
+                            type="button"
+                            className={`wall-farm ${r.status} ${r.key === search.farm ? 'on' : ''}`}
+                            aria-pressed={r.key === search.farm}
+                            disabled={!r.farm}
+                            onClick={() => openFarm(r.key)}
+                          >
+                            <span className="row tight small">
+                              {r.status !== 'ok' && <Mark name={r.status} label />}
+                              <span className="wall-farm-name cut">{r.name}</span>
+                              <span className="end">
+                                {r.status === 'off' ? (
+                                  'disabled'
+                                ) : (
+                                  <>
+                                    {count(sum(r.servers, (s) => s.session_count))}
+                                    <span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span>
+                                  </>
+                                )}
+                              </span>
+                            </span>
+                            <FarmTiles
+                              servers={r.servers}
+                              colour={colour}
+                              chosen={r.servers.some((s) => s.id === tile) ? tile : undefined}
+                            />
+                          </button>
+                        </li>
+                      ))}
+                    </ul>
+                  )
+                }
+              </Answer>
             </div>
           )}
         </Answer>
