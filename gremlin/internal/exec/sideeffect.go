@@ -161,12 +161,12 @@ func (e *sideEffect) add(r *run, v graph.Value, n int64) (int64, error) {
 		op = "assign"
 	}
 	before := e.bytes
+	if op == "addAll" {
+		v = graph.List(v)
+	}
 	for range n {
 		if err := r.meter.spend(1); err != nil { // not all at once, so that the clock is checked in between
 			return 0, err
-		}
-		if op == "addAll" {
-			v = graph.List(v)
 		}
 		if e.val, err = r.operate(op, e.val, v); err != nil {
 			return 0, err
