@@ -105,6 +105,30 @@ func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget
 	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
+// TestLimitEndsNestedTraversals runs queries whose first results suffice, although the steps
+// before the limit have many more.
+func TestLimitEndsNestedTraversals(t *testing.T) {
+	t.Parallel()
+	g := denseGraph(t, 2000, 8)
+	for _, text := range []string{
+		`g.V(0).match(__.as("a").both().as("b"), __.as("b").both().as("c")).limit(1).count()`,
+		`g.V(0).match(__.as("a").both().as("b"), or(__.as("b").both().as("c"), __.as("b").out().as("c"))).limit(1).count()`,
+		`g.V(1).match(__.as("a").out().as("b"), not(and(__.as("b").both().as("c"), __.as("c").both().as("d")))).count()`,
+		`g.V().flatMap(both().both()).limit(1).count()`,
+		`g.V().coalesce(both().both(), identity()).limit(1).count()`,
+		`g.V().local(both().both()).limit(1).count()`,
+		`g.V().optional(both().both()).limit(1).count()`,
+	} {
+		res, err := run(t.Context(), t, g, text, gremlin.Unlimited)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if res.Work > 10_000 {
+			t.Errorf("%s: %d units of work", text, res.Work)
+		}
+	}
+}
+
 // TestHostileQueriesRespectTimeLimit runs each query with only a time limit. Other load on
 // the machine can only delay a query, so the test uses the best of many
 // attempts.

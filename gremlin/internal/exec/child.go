@@ -14,6 +14,7 @@ type child struct {
 	chain
 	one       batch
 	take      func(*batch) error // receiver of the results of the current row
+	done      bool               // take needs no more results
 	needsPath bool               // the traversal uses paths; the path of a value without one starts with the value
 
 	found bool
@@ -27,10 +28,20 @@ func (r *run) newChild(t *plan.Traversal) (*child, error) {
 	flow := r.flow
 	r.flow = nil
 	var err error
-	c.chain, err = r.linkWithin(t.Steps, &sink{take: func(b *batch) error { return c.take(b) }})
+	c.chain, err = r.linkWithin(t.Steps, &sink{take: c.pass})
 	r.flow = flow
 	r.whereEnds = r.whereEnds[:len(r.whereEnds)-1]
 	return c, err
+}
+
+// pass gives results to the receiver until it needs no more.
+func (c *child) pass(b *batch) error {
+	if c.done {
+		return errDone
+	}
+	err := c.take(b)
+	c.done = err == errDone
+	return err
 }
 
 // lazyChild is a child that is built on first use. Most are never used, because
@@ -130,18 +141,28 @@ func (c *child) startValue(v graph.Value, take func(*batch) error) error {
 
 func (c *child) feed(take func(*batch) error) error { return c.feedAll(&c.one, take) }
 
-// feedAll runs the traversal for several rows at once.
+// feedAll runs the traversal for several rows at once. It returns errDone only if take did.
 func (c *child) feedAll(rows *batch, take func(*batch) error) error {
 	if err := c.run.meter.spend(1); err != nil {
 		return err
 	}
 	c.reset()
-	c.take = take
+	c.take, c.done = take, false
 	err := c.push(rows)
-	if err != nil && err != errDone {
-		return err
+	if !c.done && (err == nil || err == errDone) {
+		err = c.finish()
 	}
-	return c.finish()
+	if c.done && err == nil {
+		return errDone
+	}
+	return err
+}
+
+func ignoreDone(err error) error {
+	if err == errDone {
+		return nil
+	}
+	return err
 }
 
 func (c *child) keepFirst(b *batch) error {
@@ -158,21 +179,21 @@ func (c *child) keepFirst(b *batch) error {
 // first returns the first result for a row.
 func (c *child) first(in *batch, i int) (graph.Value, bool, error) {
 	c.found = false
-	err := c.start(in, i, c.keepFirst)
+	err := ignoreDone(c.start(in, i, c.keepFirst))
 	return c.value, c.found, err
 }
 
 // firstOf returns the first result for a value.
 func (c *child) firstOf(v graph.Value) (graph.Value, bool, error) {
 	c.found = false
-	err := c.startValue(v, c.keepFirst)
+	err := ignoreDone(c.startValue(v, c.keepFirst))
 	return c.value, c.found, err
 }
 
 // firstOfAll returns the first result for several rows together.
 func (c *child) firstOfAll(rows *batch) (graph.Value, bool, error) {
 	c.found = false
-	err := c.feedAll(rows, c.keepFirst)
+	err := ignoreDone(c.feedAll(rows, c.keepFirst))
 	return c.value, c.found, err
 }
 

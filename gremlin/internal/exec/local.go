@@ -33,7 +33,6 @@ type localOp struct {
 	c    *child
 	pure bool // equal traversers have equal results
 	keep bool // a row without results passes itself (optional)
-	down bool
 }
 
 func (r *run) localOp(s *plan.Local, next op) (op, error) {
@@ -89,7 +88,6 @@ func isPure(t *plan.Traversal) bool {
 }
 
 func (o *localOp) push(b *batch) error {
-	o.down = false
 	for i := range b.len() {
 		times, bulk := int64(1), b.count(i)
 		if !o.pure {
@@ -118,17 +116,10 @@ func (o *localOp) one(b *batch, i int, bulk int64) error {
 				}
 			}
 		}
-		err := o.pass(out)
-		o.down = o.down || err == errDone
-		return err
+		return o.pass(out)
 	})
-	switch {
-	case err != nil:
+	if err != nil || found || !o.keep {
 		return err
-	case o.down:
-		return errDone
-	case found || !o.keep:
-		return nil
 	}
 	o.c.one.clear()
 	o.c.one.appendRow(b, i)

@@ -70,7 +70,7 @@ func (o *matchOp) push(b *batch) error {
 			}
 		}
 		if err := o.group.solve(&row, 0, o.solution); err != nil {
-			return err
+			return o.setError(err)
 		}
 	}
 	return o.flush()
@@ -159,12 +159,7 @@ func (p *pattern) isReady(row *batch) bool {
 func (p *pattern) run(row *batch, found func(*batch) error) error {
 	switch {
 	case p.nested != nil && p.Not:
-		any := false
-		err := p.nested.solve(row, 0, func(*batch) error {
-			any = true
-			return errDone
-		})
-		if err != nil && err != errDone || any {
+		if err := p.nested.solve(row, 0, func(*batch) error { return errDone }); err != nil {
 			return ignoreDone(err)
 		}
 		return found(row)
@@ -187,26 +182,20 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 		start.path = []*node{path}
 	}
 	if p.Not {
-		any := false
 		err := p.c.start(start, 0, func(b *batch) error {
 			for j := range b.len() {
-				any = any || p.End == "" || p.matchesBinding(row, b.value(j))
+				if p.End == "" || p.matchesBinding(row, b.value(j)) {
+					return errDone
+				}
 			}
 			return nil
 		})
-		if err != nil || any {
-			return err
+		if err != nil {
+			return ignoreDone(err)
 		}
 		return found(row)
 	}
 	return p.c.start(start, 0, func(b *batch) error { return p.bind(row, start.pathOf(0), b, found) })
-}
-
-func ignoreDone(err error) error {
-	if err == errDone {
-		return nil
-	}
-	return err
 }
 
 // withValue returns a copy of a row with another object.
