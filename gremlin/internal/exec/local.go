@@ -62,7 +62,7 @@ func (r *run) oneResult(t *plan.Traversal) projector {
 
 func (r *run) optionalOp(s *plan.Optional, next op) (op, error) {
 	c, err := r.newChild(s.Traversal)
-	return &localOp{base: base{run: r, next: next}, c: c, pure: true, keep: true}, err
+	return &localOp{base: base{run: r, next: next}, c: c, pure: isPure(s.Traversal), keep: true}, err
 }
 
 // isPure reports whether t has no side effects and is deterministic.
@@ -123,6 +123,9 @@ func (o *localOp) one(b *batch, i int, bulk int64) error {
 	}
 	o.c.one.clear()
 	o.c.one.appendRow(b, i)
+	if o.c.one.bulk != nil {
+		o.c.one.bulk[0] = bulk
+	}
 	return o.pass(&o.c.one)
 }
 
