@@ -144,20 +144,34 @@ func (r *run) matchItems(s *plan.Items, v graph.Value) bool {
 	return s.Quantifier != plan.AnyItem
 }
 
+// timeLimitOp ends its input some time after the first row.
+type timeLimitOp struct {
+	filterOp
+	limit time.Duration
+	until time.Time // zero before the first row
+}
+
 func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
 	const longest = math.MaxInt64 / int64(time.Millisecond) // in a time.Duration
-	limit := time.Duration(max(-longest, min(s.Millis, longest))) * time.Millisecond
-	var until time.Time
-	return r.newFilterOp(next, func(*batch, int) (bool, error) {
-		now := time.Now()
-		if until.IsZero() {
-			until = now.Add(limit)
-		}
-		if now.After(until) {
-			return false, errDone
-		}
-		return true, nil
-	})
+	o := &timeLimitOp{limit: time.Duration(max(-longest, min(s.Millis, longest))) * time.Millisecond}
+	o.filterOp = filterOp{base: base{run: r, next: next}, fn: o.inTime}
+	return o
+}
+
+func (o *timeLimitOp) inTime(*batch, int) (bool, error) {
+	now := time.Now()
+	if o.until.IsZero() {
+		o.until = now.Add(o.limit)
+	}
+	if now.After(o.until) {
+		return false, errDone
+	}
+	return true, nil
+}
+
+func (o *timeLimitOp) reset() {
+	o.until = time.Time{}
+	o.filterOp.reset()
 }
 
 // coinOp keeps each traverser with a probability. A row with a bulk is sampled
