@@ -144,7 +144,11 @@ func (p *exprParser) atom() (expr, error) {
 	if word == "" {
 		return nil, p.fail()
 	}
-	if f, err := strconv.ParseFloat(word, 64); err == nil {
+	if word[0] == '.' || word[0] >= '0' && word[0] <= '9' { // inf and nan are names, not numbers
+		f, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return nil, p.fail()
+		}
 		return func([]float64) float64 { return f }, nil
 	}
 	return p.variableOrFunction(word)
