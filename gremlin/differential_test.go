@@ -3,6 +3,7 @@ package gremlin_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -150,4 +151,54 @@ func drawHas(t *rapid.T) string {
 		fmt.Sprintf(`has(%q)`, key), fmt.Sprintf(`has(%q, %d)`, key, n), fmt.Sprintf(`has(%q, gt(%d))`, key, n),
 		fmt.Sprintf(`has(%q, lt(%d))`, key, n), fmt.Sprintf(`has(%q, neq(%d))`, key, n),
 	}).Draw(t, "has")
+}
+
+// TestColumnsCompareLikeValues compares has(), which reads columns and indexes, with is(),
+// which compares values.
+func TestColumnsCompareLikeValues(t *testing.T) {
+	t.Parallel()
+	numbers := map[string][]graph.Value{
+		"int":    {graph.Int(-1), graph.Int(0), graph.Int(1), graph.Int(math.MaxInt32)},
+		"long":   {graph.Long(-1), graph.Long(0), graph.Long(1), graph.Long(1<<53 + 1), graph.Long(math.MaxInt64)},
+		"double": {graph.Double(-1), graph.Double(math.Copysign(0, -1)), graph.Double(0), graph.Double(1 << 53), graph.Double(math.NaN())},
+	}
+	b := graph.NewBuilder(graph.Limits{})
+	for key, values := range numbers {
+		for i, v := range values {
+			h, err := b.AddVertex(graph.String(fmt.Sprint(key, i)), key)
+			if err == nil {
+				err = b.SetProperty(h, "n", v)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []string{"eq", "neq", "lt", "lte", "gt", "gte", "within", "without"} {
+		for _, n := range []string{
+			"0", "1", "9007199254740993L", "9223372036854775807L", "0.0d", "-0.0d", "0.0f", "-0.0f", "1.0d", "9007199254740992.0d", "0n", "0.0m", "NaN", "Infinity",
+		} {
+			want := columnResult(t, g, fmt.Sprintf(`g.V().as("a").values("n").is(%s(%s)).select("a")`, op, n))
+			for _, text := range []string{`g.V().has("n", %s(%s))`, `g.V().barrier().has("n", %s(%s))`} {
+				if diff := cmp.Diff(want, columnResult(t, g, fmt.Sprintf(text, op, n))); diff != "" {
+					t.Errorf("%s (-values +columns):\n%s", fmt.Sprintf(text, op, n), diff)
+				}
+			}
+		}
+	}
+}
+
+func columnResult(t *testing.T, g *graph.Graph, text string) []string {
+	t.Helper()
+	res, err := run(t.Context(), t, g, text, gremlin.DefaultBudget)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	out := texts(g, res)
+	slices.Sort(out)
+	return out
 }

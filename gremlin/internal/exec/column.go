@@ -179,6 +179,9 @@ func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
 	}
 	if p.Value.Kind() == graph.KindDouble {
 		x := p.Value.Float()
+		if isSpecial(x) {
+			return nil
+		}
 		return compareWith(p.Op, x, func(i int) float64 { return float64(nums[i]) })
 	}
 	if !p.Value.IsInteger() {
@@ -210,8 +213,8 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 	default:
 		return nil
 	}
-	if x != x || x == 0 {
-		return nil // NaN and the two zeros have special rules
+	if isSpecial(x) {
+		return nil
 	}
 	switch p.Op {
 	case plan.Gt:
@@ -221,6 +224,10 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 	}
 	return compareWith(p.Op, x, func(i int) float64 { return nums[i] })
 }
+
+// isSpecial reports whether Gremlin compares x by rules other than those of the machine: NaN
+// and the two zeros.
+func isSpecial(x float64) bool { return x != x || x == 0 }
 
 func compareWith[T int64 | float64](op plan.PredOp, x T, valueAt func(i int) T) func(i int) bool {
 	switch op {
