@@ -194,7 +194,7 @@ func (r *run) dateDiff(s *plan.Call, next op) (op, error) {
 		case other.IsNull():
 			diff, err = unixMillis(v.Time())
 		case other.Kind() == graph.KindDateTime:
-			diff, err = millisBetween(other.Time(), v.Time())
+			diff, err = millis(nanosBetween(other.Time(), v.Time()), (*big.Int).Quo)
 		default:
 			err = value.Errorf("DateDiff can only take OffsetDateTime or Date (deprecated) as argument, encountered %s", value.ClassName(other))
 		}
@@ -202,18 +202,26 @@ func (r *run) dateDiff(s *plan.Call, next op) (op, error) {
 	}), nil
 }
 
-// unixMillis returns the milliseconds since 1970.
-func unixMillis(t time.Time) (graph.Value, error) { return millisBetween(time.Unix(0, 0), t) }
+// unixMillis returns the milliseconds since 1970, rounded down like those of Java's Instant.
+func unixMillis(t time.Time) (graph.Value, error) {
+	return millis(nanosBetween(time.Unix(0, 0), t), (*big.Int).Div)
+}
 
-// millisBetween returns an error for dates that are more than 292 million years apart.
-func millisBetween(a, b time.Time) (graph.Value, error) {
-	d := new(big.Int).Sub(big.NewInt(b.Unix()), big.NewInt(a.Unix()))
-	d.Mul(d, big.NewInt(1000))
-	d.Add(d, big.NewInt(int64(b.Nanosecond()-a.Nanosecond())/1e6))
+// millis converts nanoseconds with one of the divisions of big.Int. It returns an error for
+// more than 292 million years.
+func millis(nanos *big.Int, divide func(z, x, y *big.Int) *big.Int) (graph.Value, error) {
+	d := divide(nanos, nanos, big.NewInt(int64(time.Millisecond)))
 	if !d.IsInt64() {
 		return graph.Null, value.Errorf("long overflow")
 	}
 	return graph.Long(d.Int64()), nil
+}
+
+// nanosBetween can exceed a time.Duration, which is at most 292 years.
+func nanosBetween(a, b time.Time) *big.Int {
+	d := new(big.Int).Sub(big.NewInt(b.Unix()), big.NewInt(a.Unix()))
+	d.Mul(d, big.NewInt(int64(time.Second)))
+	return d.Add(d, big.NewInt(int64(b.Nanosecond()-a.Nanosecond())))
 }
 
 // argument returns the second argument of a function: a literal, or the result
