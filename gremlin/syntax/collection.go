@@ -157,7 +157,7 @@ func (p *parser) mapKey() (Arg, *Error) {
 	return p.argument(kindKey, "the key of a map")
 }
 
-// maxRange is the maximum number of items of a range of integers, regardless of Limits.
+// maxRange is the maximum number of items of a range, regardless of Limits.
 const maxRange = 1_000_000
 
 // size returns the number of items, or an error message about the ends.
@@ -167,11 +167,7 @@ func (r *Range) size() (n int, message string) {
 		if !ok {
 			return 0, "a range goes from one whole number to another of 32 bits"
 		}
-		n = max(int(from)-int(to), int(to)-int(from)) + 1
-		if n > maxRange {
-			return 0, "a range has at most 1000000 items"
-		}
-		return n, ""
+		return checkRange(max(int(from)-int(to), int(to)-int(from)) + 1)
 	}
 	from, ok1 := r.From.Value.(string)
 	to, ok2 := r.To.Value.(string)
@@ -186,7 +182,14 @@ func (r *Range) size() (n int, message string) {
 	if n1 == 0 || n2 == 0 || from[:len(from)-n1] != to[:len(to)-n2] {
 		return 0, "the ends of a range of strings differ in their last character only"
 	}
-	return int(max(a-b, b-a)) + 1, ""
+	return checkRange(int(max(a-b, b-a)) + 1)
+}
+
+func checkRange(items int) (n int, message string) {
+	if items > maxRange {
+		return 0, "a range has at most 1000000 items"
+	}
+	return items, ""
 }
 
 // Items returns the values of the range, from its first end to its other end: int32 or string.
