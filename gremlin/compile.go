@@ -2,6 +2,7 @@ package gremlin
 
 import (
 	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +37,7 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 		return nil, budgetError(err)
 	}
 	p := &Plan{text: text, query: q}
-	if dependsOnRun(q) {
+	if len(runtimeParts(q)) > 0 {
 		return p, nil
 	}
 	if p.root, err = prepare(q, plan.Binding{}); err != nil {
@@ -58,17 +59,24 @@ func prepare(q *syntax.Query, bind plan.Binding) (*plan.Root, error) {
 	return root, nil
 }
 
-// dependsOnRun reports whether the plan of a query depends on the run: it has
-// variables, or calls datetime() or UUID().
-func dependsOnRun(q *syntax.Query) bool {
-	found := false
+// runtimeParts names what makes the plan of a query depend on the run: variables, and calls
+// of datetime() and UUID().
+func runtimeParts(q *syntax.Query) []string {
+	var parts []string
+	add := func(part string) {
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
 	syntax.Walk(q, func(a syntax.Arg) {
-		switch a.(type) {
-		case *syntax.Variable, *syntax.RuntimeValue:
-			found = true
+		switch a := a.(type) {
+		case *syntax.Variable:
+			add("variables")
+		case *syntax.RuntimeValue:
+			add("calls of " + a.Name + "()")
 		}
 	})
-	return found
+	return parts
 }
 
 // String returns the text of the query.

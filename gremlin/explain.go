@@ -22,15 +22,16 @@ type ExplainedStep struct {
 	Note  string // remark
 }
 
-// Explain describes how the query will be run. A query with variables is
-// explained without optimisation, because its plan depends on their values.
+// Explain describes how the query will be run. A query with variables, datetime() or
+// UUID() is explained without optimisation, because its plan depends on their values.
 func (p *Plan) Explain() *Explanation {
 	e := &Explanation{Query: p.text}
 	if p.root == nil {
 		for _, s := range p.query.Steps {
 			e.Written = append(e.Written, s.String())
 		}
-		e.Notes = append(e.Notes, "the query has variables: how it is run depends on their values")
+		parts := strings.Join(runtimeParts(p.query), " and ")
+		e.Notes = append(e.Notes, "the query has "+parts+": how it is run depends on their values")
 		return e
 	}
 	if unoptimised, err := plan.Build(p.query, plan.Binding{}); err == nil { // as in Compile, where it succeeded
