@@ -276,7 +276,9 @@ func logic(or bool, a, b graph.Value) (graph.Value, error) {
 		return b, nil
 	case b.IsNull():
 		return a, nil
-	case a.Kind() != graph.KindBool || b.Kind() != graph.KindBool:
+	case a.Kind() != graph.KindBool:
+		return graph.Null, value.Errorf("%s cannot be cast to Boolean", value.ClassName(a))
+	case b.Kind() != graph.KindBool:
 		return graph.Null, value.Errorf("%s cannot be cast to Boolean", value.ClassName(b))
 	case or:
 		return graph.Bool(a.Bool() || b.Bool()), nil

@@ -364,8 +364,11 @@ func (r *run) treeEffect(s *plan.TreeOf, t treeMaker, next op) op {
 func (r *run) subgraph(s *plan.SubgraphOf, next op) op {
 	e := r.sideEffects.byName[s.SideEffect]
 	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
+		if e.sub == nil {
+			return 0, value.Errorf("the side effect %s is not a subgraph", s.SideEffect)
+		}
 		h, ok := in.edge(i)
-		if !ok || e.sub == nil {
+		if !ok {
 			return 0, value.Errorf("%s cannot be cast to Edge", value.ClassName(in.value(i)))
 		}
 		if !e.sub.AddEdge(h) {
