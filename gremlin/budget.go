@@ -60,6 +60,8 @@ const (
 	LimitPath       = "max-path-length"
 	LimitResults    = "max-results"
 	LimitTime       = "timeout"
+	LimitText       = "max-string-length" // of a computed string; not in a Budget
+	LimitParts      = "max-value-parts"   // of a nested value; not in a Budget
 )
 
 // A BudgetError is the error of a query that exceeds a limit.
@@ -135,7 +137,7 @@ func (b Budget) exec() exec.Limits {
 // limitNames maps the limit names of the executor to those of this package.
 var limitNames = map[string]string{
 	"work": LimitTraversers, "live traversers": LimitLive, "memory": LimitMemory, "results": LimitResults, "repeat": LimitRepeat,
-	"path length": LimitPath, "regex": LimitRegex, "time": LimitTime,
+	"path length": LimitPath, "regex": LimitRegex, "time": LimitTime, "text": LimitText, "parts": LimitParts,
 }
 
 // budgetError converts limit errors of the parser and the executor to a

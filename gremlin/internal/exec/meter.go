@@ -19,7 +19,8 @@ type Limits struct {
 	Time    time.Duration // of the run
 }
 
-// A LimitError is the error of a run that exceeded a limit.
+// A LimitError is the error of a run that exceeded a limit, one of Limits or one of the fixed
+// limits of a value (maxText, maxNodes).
 type LimitError struct {
 	Name    string
 	Allowed int64

@@ -123,7 +123,7 @@ func (r *run) sizeOf(v graph.Value) (int64, error) {
 		return 0, r.meter.err
 	}
 	if s.nodes > maxNodes {
-		return 0, &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
+		return 0, &LimitError{Name: "parts", Allowed: maxNodes}
 	}
 	return s.bytes, r.meter.spend(int(s.nodes&4095) / 4)
 }
@@ -148,7 +148,7 @@ const maxText = 8 << 20
 // checkLength checks that a string of a length may be created.
 func (r *run) checkLength(length int64) error {
 	if length > maxText {
-		return &LimitError{Name: "memory", Allowed: max(r.meter.limits.Memory, 1)}
+		return &LimitError{Name: "text", Allowed: maxText}
 	}
 	return r.meter.checkSize(length)
 }
