@@ -5,6 +5,7 @@
 package tinkerpoptest
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -16,9 +17,9 @@ func Open(t testing.TB) *tinkerpop.Artefact {
 	t.Helper()
 	a, err := tinkerpop.Open()
 	if err != nil {
-		const why = "the scenarios of Apache TinkerPop were not downloaded: run make conformance"
+		why := fmt.Sprintf("run make conformance to download the scenarios of Apache TinkerPop: %v", err)
 		if os.Getenv("VIGIL_TEST_TINKERPOP_REQUIRED") == "1" {
-			t.Fatal(why, err)
+			t.Fatal(why)
 		}
 		t.Skip(why)
 	}
