@@ -9,6 +9,12 @@ import (
 	"vigil/graph"
 )
 
+// The longest numbers that are parsed, in bytes without the sign: the time grows with the square of the length.
+const (
+	maxNumber = 4096
+	maxRadix  = 1024 // digits of a hexadecimal or octal number
+)
+
 // ParseNumber parses a number like asNumber(). Integers become the smallest of
 // int, long and big integer that holds them. Other numbers become a float if
 // that is exact enough, else a double, else a big decimal. It supports type
@@ -21,6 +27,9 @@ func ParseNumber(text string) (graph.Value, bool) {
 	}
 	if v, ok, done := parseRadix(sign, body); done {
 		return v, ok
+	}
+	if len(body) > maxNumber {
+		return graph.Null, false
 	}
 	last := body[len(body)-1]
 	switch last {
@@ -82,15 +91,18 @@ func parseRadix(sign, body string) (v graph.Value, ok, done bool) {
 	default:
 		return graph.Null, false, false
 	}
+	if len(text) > maxRadix || strings.ContainsAny(text, "+-_") {
+		return graph.Null, false, true
+	}
 	n, ok := new(big.Int).SetString(sign+text, base)
-	if !ok || strings.ContainsAny(text, "+-_") || len(text) > 1024 {
+	if !ok {
 		return graph.Null, false, true
 	}
 	return integer(n), true, true
 }
 
 func parseFloating(s string, suffix byte) (graph.Value, bool) {
-	if strings.ContainsAny(s, "_xXpPnN") || strings.ContainsAny(s, "iI") || len(s) > 4096 {
+	if strings.ContainsAny(s, "_xXpPnN") || strings.ContainsAny(s, "iI") {
 		return graph.Null, false
 	}
 	d, err := strconv.ParseFloat(s, 64)

@@ -3,6 +3,7 @@ package value_test
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,6 +120,17 @@ func TestParseNumber(t *testing.T) {
 	for _, in := range []string{"", "-", "a", "1,000", "1_000", "0xZZ", "NaN", "Infinity", "1e", "--1"} {
 		if got, ok := value.ParseNumber(in); ok {
 			t.Errorf("%q was parsed as %s", in, text(got))
+		}
+	}
+	for _, c := range []struct {
+		prefix, suffix string
+		most           int // digits
+	}{{"", "", 4096}, {"-", "", 4096}, {"+", "L", 4095}, {"1.", "", 4094}, {"0x", "", 1024}, {"-#", "", 1024}, {"0", "", 1024}} {
+		for _, n := range []int{c.most, c.most + 1, 8 << 20} { // the last would take minutes
+			in := c.prefix + strings.Repeat("1", n) + c.suffix
+			if _, ok := value.ParseNumber(in); ok != (n == c.most) {
+				t.Errorf("%s, %d digits, %s: got %v", c.prefix, n, c.suffix, ok)
+			}
 		}
 	}
 }
