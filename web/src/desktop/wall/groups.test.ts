@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { RDSServer } from '../../api/desktop';
+import { healthMark } from '../status';
+import { groupOf, groups } from './groups';
+
+const server = (health: RDSServer['health'], state: RDSServer['details']['state'], more: Partial<RDSServer> = {}) =>
+  ({ enabled: true, health, details: { state }, ...more }) as RDSServer;
+
+test('the servers in error are those whose health is', () => {
+  expect(groupOf(server('ERROR', 'AGENT_UNREACHABLE')).name).toBe('error');
+  expect(groupOf(server('ERROR', 'AGENT_ERR_DOMAIN_FAILURE')).name).toBe('error');
+  expect(groupOf(server('WARNING', 'AGENT_ERR_STARTUP_IN_PROGRESS')).name).toBe('warning');
+});
+
+test('warnings are told apart by what the server does', () => {
+  expect(groupOf(server('WARNING', 'AGENT_DRAIN_MODE')).name).toBe('draining');
+  expect(groupOf(server('WARNING', 'AVAILABLE', { load_preference: 'BLOCK' })).name).toBe('full');
+  expect(groupOf(server('WARNING', 'AVAILABLE', { load_preference: 'LIGHT' })).name).toBe('warning'); // such as for its certificate
+  expect(groupOf(server('OK', 'DISCONNECTED')).name).toBe('available');
+  expect(groupOf(server('UNKNOWN', 'WAIT_FOR_AGENT')).name).toBe('unknown');
+  expect(groupOf(server('DISABLED', 'AGENT_UNREACHABLE', { enabled: false })).name).toBe('disabled');
+});
+
+test('the mark of a server is that of its health', () => {
+  for (const health of ['OK', 'WARNING', 'ERROR', 'UNKNOWN', 'DISABLED'] as const)
+    for (const state of ['AVAILABLE', 'MAINTENANCE', 'AGENT_UNREACHABLE', 'UNKNOWN'] as const)
+      expect(groupOf(server(health, state)).mark, `${health} ${state}`).toBe(healthMark(health));
+  expect(new Set(groups.map((g) => g.name)).size).toBe(groups.length);
+});
