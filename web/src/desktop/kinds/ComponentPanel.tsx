@@ -9,7 +9,7 @@ import { isWithinDay, Time } from '../../parts/time';
 import type { Component } from '../components';
 import { changesQuery } from '../data';
 import { partName } from '../partName';
-import { markOf, rank } from '../status';
+import { healthMark, markOf, rank } from '../status';
 import { Measures } from './Measures';
 import { StatusStrip } from './StatusStrip';
 
@@ -80,8 +80,8 @@ export function ComponentHistory({ kind, id, status }: { kind: Kind; id: string;
                     <Time at={c.timestamp} as="date" />
                   </span>
                   <span className="cut grow small">{partName(c.part)}</span>
-                  <span className={`word c-${markOf(c.to_status)}`}>
-                    <Mark name={markOf(c.to_status)} />
+                  <span className={`word c-${healthMark(c.to_health)}`}>
+                    <Mark name={healthMark(c.to_health)} />
                     {words(c.to_status)}
                   </span>
                 </li>
