@@ -396,3 +396,22 @@ func TestPatchWithNamedEdges(t *testing.T) {
 		t.Error("a change without an id was accepted")
 	}
 }
+
+// TestPatchRefusesDuplicatesOfRemovedEdge replaces an edge by two with its id. The index of ids
+// has both the removed edge and the first new one then, in an order that depends on the id.
+func TestPatchRefusesDuplicatesOfRemovedEdge(t *testing.T) {
+	t.Parallel()
+	a, b := graph.String("a"), graph.String("b")
+	for i := range 50 {
+		for _, id := range []graph.Value{graph.String(fmt.Sprint("e", i)), graph.Long(int64(i))} {
+			edge := func(weight int32) graph.EdgeRecord {
+				return graph.EdgeRecord{ID: id, Label: "x", To: b, Properties: []graph.Meta{{Key: "w", Value: graph.Int(weight)}}}
+			}
+			g := buildGraph(t, map[string]graph.Record{"a": {ID: a, Label: "A", Out: []graph.EdgeRecord{edge(0)}}, "b": {ID: b, Label: "B"}})
+			two := graph.Record{ID: a, Label: "A", Out: []graph.EdgeRecord{edge(1), edge(2)}}
+			if _, err := g.Patch([]graph.Change{{Record: two}}); !errors.Is(err, graph.ErrDuplicate) {
+				t.Errorf("two edges %v: %v", id, err)
+			}
+		}
+	}
+}

@@ -116,7 +116,9 @@ func (g *Graph) sameEdge(e Handle, r EdgeRecord) bool {
 func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	g := p.new
 	if !n.ID.IsNull() {
-		if e, used := g.edgeByID(n.ID); used && !ch.died[e] {
+		// Edges that die in this patch keep their ids in the index, next to new edges with the same id.
+		remains := func(e Handle) bool { return !g.dead.Has(e) && !ch.died[e] }
+		if _, used := g.edges.findWhere(n.ID, remains); used {
 			return fmt.Errorf("add edge %s: %w", n.ID, ErrDuplicate)
 		}
 		if g.edges.ids == nil {
