@@ -26,6 +26,11 @@ describe('statuses', () => {
     expect(worst([])).toBe('unknown');
     expect(worst(['ok', 'warn', 'unknown'])).toBe('warn');
   });
+  it('are graded as the server grades them', () => {
+    expect(markOf('NOT_ACCESSIBLE')).toBe('error');
+    expect(markOf('RECONNECTING')).toBe('warn');
+    expect(markOf('NOT_CONTACTED')).toBe('unknown');
+  });
   it('of a stage are never OK while a list was not read', () => {
     expect(statusOfStage(['ok', 'off'], true)).toBe('ok');
     expect(statusOfStage(['ok', 'ok'], false)).toBe('unknown');

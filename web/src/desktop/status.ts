@@ -6,7 +6,7 @@ export type Status = Extract<MarkName, 'ok' | 'warn' | 'error' | 'unknown' | 'of
 
 const marks: Record<Status, string[]> = {
   ok: ['OK', 'FULLY_ACCESSIBLE', 'CONNECTED', 'ONLINE', 'ACCESSIBLE', 'UP', 'AVAILABLE', 'PROVISIONED'],
-  warn: ['WARNING', 'WARN', 'RECONNECTING', 'CONNECTING', 'NOT_ACCESSIBLE', 'AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'MAINTENANCE'],
+  warn: ['WARNING', 'WARN', 'RECONNECTING', 'CONNECTING', 'AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'MAINTENANCE'],
   error: [
     'ERROR',
     'PROBLEM',
@@ -20,6 +20,7 @@ const marks: Record<Status, string[]> = {
     'CERT_ERROR',
     'MALFORMED_URL',
     'NOT_RESPONDING',
+    'NOT_ACCESSIBLE',
   ],
   unknown: ['UNKNOWN', 'STALE', 'NOT_CONTACTED', 'UNCHECKED', 'NOT_YET_CONNECTED', 'NOT_CONFIGURED'],
   off: ['DISABLED'],
