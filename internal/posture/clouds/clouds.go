@@ -61,7 +61,7 @@ func New(o Options) (*Clouds, error) {
 	return &Clouds{
 		aws:       aws.New(aws.Options{Catalog: o.Catalog, HTTP: client, Identity: o.AWS, Limiter: o.Limiter}),
 		azure:     azure.New(azure.Options{Catalog: o.Catalog, HTTP: client, Limiter: o.Limiter}),
-		gcp:       gcp.New(gcp.Options{HTTP: client, Limiter: o.Limiter}),
+		gcp:       gcp.New(gcp.Options{Catalog: o.Catalog, HTTP: client, Limiter: o.Limiter}),
 		transport: transport,
 	}, nil
 }

@@ -38,6 +38,13 @@ arm: Microsoft.Compute/disks@2023-04-02
 properties:
   sizeGB: {at: properties.diskSizeGB, type: long, doc: Its size.}
 `,
+	"gcp/compute/big-disk.yaml": `
+type: GCP.Compute.BigDisk
+doc: A persistent disk and its size.
+google: "compute/v1/projects/{project}/{place}/disks/{name}"
+properties:
+  sizeGB: {at: sizeGb, type: long, absent: 0, doc: Its size.}
+`,
 }
 
 // TestAddingATypeTouchesOneFile writes declarations to a folder and collects their
@@ -64,7 +71,7 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 	for p, resource := range map[posture.Provider]struct {
 		name     posture.EntityType
 		property string
-	}{posture.AWS: {"AWS.SNS.MailTopic", "key"}, posture.Azure: {"Azure.Compute.BigDisk", "sizeGB"}} {
+	}{posture.AWS: {"AWS.SNS.MailTopic", "key"}, posture.Azure: {"Azure.Compute.BigDisk", "sizeGB"}, posture.GCP: {"GCP.Compute.BigDisk", "sizeGB"}} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			r := newFixtureOf(t, types, p)
@@ -91,7 +98,7 @@ func TestAddingATypeTouchesOneFile(t *testing.T) {
 			}
 			source := r.sweep.Runner.Sources[p]
 			if !slices.ContainsFunc(source.Declarations(), func(d collect.Declaration) bool {
-				return d.Type == resource.name && len(d.Permissions) > 0 && len(d.Events) > 0
+				return d.Type == resource.name && len(d.Permissions) > 0 && (len(d.Events) > 0 || p == posture.GCP)
 			}) {
 				t.Errorf("%s is not among the declarations", resource.name)
 			}
