@@ -86,15 +86,6 @@ func (i *inventory) graph() (*graph.Graph, error) { return i.builder.Build() }
 // coverage returns the coverage of each scope.
 func (i *inventory) coverage() []posture.Coverage { return i.scopes }
 
-// regions returns the regions of all units, including failed ones.
-func (i *inventory) regions() map[string]bool {
-	all := map[string]bool{}
-	for _, c := range i.scopes {
-		all[c.Region] = true
-	}
-	return all
-}
-
 // EntitiesOf implements [evaluate.Lookup].
 func (i *inventory) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.AccountID, ids []posture.EntityID) (map[posture.EntityID]posture.Entity, error) {
 	found := make(map[posture.EntityID]posture.Entity, len(ids))

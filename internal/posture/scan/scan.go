@@ -87,8 +87,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if len(o.Regions) > 0 {
 		scope.Regions = append(slices.Clone(o.Regions), posture.Global)
 	}
+	source := &regionalSource{Source: o.Source, requested: o.Regions, known: map[string]bool{}}
 	runner := &collect.Runner{
-		Sources: map[posture.Provider]collect.Source{provider: o.Source}, Recorder: read, Parallel: cmp.Or(o.Parallel, 32), Log: o.Log,
+		Sources: map[posture.Provider]collect.Source{provider: source}, Recorder: read, Parallel: cmp.Or(o.Parallel, 32), Log: o.Log,
 	}
 	r.Outcome = runner.Run(ctx, o.Access, scope, func(outcome collect.Outcome, done int) {
 		if o.Progress != nil {
@@ -101,7 +102,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	if r.Outcome.Status == posture.RunFailed || r.Outcome.Status == posture.RunTimeout {
 		return r, fault.New(fault.Unavailable, "account %s could not be read: %s%s", r.Account.ID, r.Outcome.Reason, firstProblem(r.Outcome))
 	}
-	if err := checkRegions(o, read.regions()); err != nil {
+	if err := checkRegions(o, source.known); err != nil {
 		return r, err
 	}
 	err := r.judge(ctx, evaluator, read)
@@ -168,11 +169,44 @@ func typesOf(e *evaluate.Evaluator, rules []posture.Rule, p posture.Provider) []
 	return types
 }
 
-// checkRegions fails if a requested region was not read: the absence of findings would
+// A regionalSource is a source that knows which regions an account has enabled. The read
+// units do not tell: rules may need none of a region.
+type regionalSource struct {
+	collect.Source
+	requested []string
+	known     map[string]bool // the regions of the units of the last session
+}
+
+// Open implements [collect.Source]. If the credentials may not list the regions, the session
+// takes the requested ones for enabled.
+func (s *regionalSource) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
+	a.Account.Collection.Regions = s.requested
+	session, err := s.Source.Open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return regionalSession{session, s.known}, nil
+}
+
+type regionalSession struct {
+	collect.Session
+	known map[string]bool
+}
+
+// Units implements [collect.Session].
+func (s regionalSession) Units(ctx context.Context) ([]collect.Unit, error) {
+	units, err := s.Session.Units(ctx)
+	for _, u := range units {
+		s.known[u.Region] = true
+	}
+	return units, err
+}
+
+// checkRegions fails if a requested region is not enabled: the absence of findings would
 // otherwise look like a clean region.
-func checkRegions(o Options, read map[string]bool) error {
+func checkRegions(o Options, enabled map[string]bool) error {
 	for _, region := range o.Regions {
-		if !read[region] {
+		if !enabled[region] {
 			return fault.New(fault.Invalid, "region %s is not enabled in account %s", region, o.Access.Account.ID)
 		}
 	}

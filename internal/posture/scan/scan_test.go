@@ -253,9 +253,31 @@ func TestScanOneRegion(t *testing.T) {
 	if regions["us-east-1"] || !regions["eu-west-1"] || !regions[posture.Global] {
 		t.Errorf("findings in %v", regions)
 	}
+	if got, err = scan.Run(t.Context(), only(o, "IAM")); err != nil || len(got.Findings) == 0 {
+		t.Errorf("rules about global resources: %d findings, %v", len(got.Findings), err)
+	}
 	o.Regions = []string{"eu-wets-1"}
 	if _, err := scan.Run(t.Context(), o); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a region that does not exist: %v", err)
+	}
+}
+
+// TestScanOneRegionWithoutTheList scans a region with a role that may not list regions.
+func TestScanOneRegionWithoutTheList(t *testing.T) {
+	c := simulate(t)
+	c.useAWS(t)
+	targets, err := scan.AWS{Gateway: c.gateway}.Targets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.faults.Add(gateway.Fault{Match: gateway.Call{Service: "ec2", Action: "DescribeRegions"}, Kind: gateway.Deny}); err != nil {
+		t.Fatal(err)
+	}
+	o := only(options(t, targets[0]), "EC2")
+	o.Regions = []string{"eu-west-1"}
+	got, err := scan.Run(t.Context(), o)
+	if err != nil || !slices.ContainsFunc(got.Findings, func(f posture.Finding) bool { return f.Region == "eu-west-1" }) {
+		t.Errorf("%d findings, %v", len(got.Findings), err)
 	}
 }
 
