@@ -342,6 +342,25 @@ func TestScanAzureWithCredentialsOfTheEnvironment(t *testing.T) {
 	compareFindings(t, got, c.azure.Findings(string(targets[1].Access.Account.ID)))
 }
 
+// TestOtherErrorsAreNotAMissingLogin lists the subscriptions without the permission to, and
+// with credentials that Azure refuses.
+func TestOtherErrorsAreNotAMissingLogin(t *testing.T) {
+	c := simulate(t)
+	c.useAzure(t)
+	id, err := c.faults.Add(gateway.Fault{Match: gateway.Call{Action: "subscriptions/read"}, Kind: gateway.Deny})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (scan.Azure{Gateway: c.gateway}).Targets(t.Context()); !fault.Is(err, fault.Invalid) || contains(err.Error(), "az login") {
+		t.Errorf("without the permission: %v", err)
+	}
+	c.faults.Remove(id)
+	t.Setenv("AZURE_CLIENT_SECRET", "wrong")
+	if _, err := (scan.Azure{Gateway: c.gateway}).Targets(t.Context()); !fault.Is(err, fault.Unauthenticated) || !contains(err.Error(), "az login") {
+		t.Errorf("with a wrong secret: %v", err)
+	}
+}
+
 func TestScanGCPWithCredentialsOfTheEnvironment(t *testing.T) {
 	c := simulate(t)
 	project := c.useGCP(t)

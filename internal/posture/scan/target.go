@@ -97,8 +97,11 @@ func (a Azure) Targets(ctx context.Context) ([]Target, error) {
 	}
 	src := azure.New(azure.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Credential: credential})
 	found, err := src.Subscriptions(ctx, posture.Access{Account: posture.Account{Provider: posture.Azure}}, "")
-	if err != nil {
+	if errors.Is(err, collect.ErrIdentity) {
 		return nil, noLogin(err, "Azure", "run az login, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET")
+	}
+	if err != nil {
+		return nil, err
 	}
 	names := map[string]string{}
 	var ids []string
