@@ -66,15 +66,18 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 	if err != nil {
 		return r, err
 	}
-	if err := check(r.ETag); err != nil {
-		return r, err
-	}
 	if r.Source == posture.Custom { // as it was written, with the names of parameters in its texts
 		written, _, err := b.Store.Rules(ctx, org)
 		if err != nil {
 			return r, err
 		}
-		r = written[id]
+		var exists bool
+		if r, exists = written[id]; !exists { // deleted since the first read
+			return r, posture.RuleNotFound(id)
+		}
+	}
+	if err := check(r.ETag); err != nil {
+		return r, err
 	}
 	if r, err = r.Patched(p, b.Now()); err != nil {
 		return r, err
