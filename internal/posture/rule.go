@@ -71,6 +71,10 @@ type RuleQuery struct {
 // EntityClause is the placeholder for the entity in a visualization query.
 const EntityClause = "<entity_id_clause>"
 
+// EntityClauseSample stands for [EntityClause] in a query that is only compiled. It is as
+// long, so that errors have the columns of the query.
+const EntityClauseSample = "hasId('xxxxxxxxx')"
+
 // A Rule defines a violation by a query. Every vertex that the query returns violates
 // the rule.
 type Rule struct {

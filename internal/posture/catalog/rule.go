@@ -126,7 +126,7 @@ func (f ruleFile) entry(file string) (Entry, error) {
 	if err := e.CheckVariables(e.Plan.Variables()); err != nil {
 		return e, fmt.Errorf("line %d: query: %w", f.line("query"), err)
 	}
-	query := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, "hasId('x')")
+	query := strings.ReplaceAll(e.Visualization.Text, posture.EntityClause, posture.EntityClauseSample)
 	if _, err := gremlin.Compile(query, gremlin.CompileOptions{}); err != nil {
 		return e, fmt.Errorf("line %d: show: %w", f.line("show"), err)
 	}

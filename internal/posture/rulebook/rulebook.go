@@ -193,7 +193,7 @@ func checkParameters(r posture.Rule) (bad []fault.Detail) {
 // CheckQuery fails if a rule's query does not compile. The error has the line and the
 // column.
 func CheckQuery(q posture.RuleQuery) error {
-	text := strings.ReplaceAll(q.Text, posture.EntityClause, "hasId('x')")
+	text := strings.ReplaceAll(q.Text, posture.EntityClause, posture.EntityClauseSample)
 	switch {
 	case strings.TrimSpace(text) == "":
 		return nil

@@ -2,9 +2,12 @@ package rulebook_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"vigil/gremlin/syntax"
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
@@ -64,5 +67,17 @@ func TestPatchChecksTheRuleThatItChanges(t *testing.T) {
 				t.Errorf("%v; saved %+v", err, s.saved)
 			}
 		})
+	}
+}
+
+// TestErrorsAfterTheEntityHaveTheirColumns compiles a query with an error after the
+// placeholder of the entity.
+func TestErrorsAfterTheEntityHaveTheirColumns(t *testing.T) {
+	t.Parallel()
+	text := "g.V()." + posture.EntityClause + ".nonsense()"
+	err := rulebook.CheckQuery(posture.RuleQuery{Language: posture.GraphQuery, Text: text})
+	got, ok := errors.AsType[*syntax.Error](err)
+	if want := strings.Index(text, "nonsense") + 1; !ok || int(got.Span.Pos.Column) != want {
+		t.Errorf("%v, want column %d", err, want)
 	}
 }
