@@ -269,6 +269,9 @@ func (cs *conditions) UnmarshalYAML(node *yaml.Node) error {
 
 func newCondition(property string, node *yaml.Node) (condition, error) {
 	c := condition{property: property}
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
 	switch node.Kind {
 	case yaml.ScalarNode:
 		err := c.scalar(node)
@@ -295,6 +298,9 @@ func newCondition(property string, node *yaml.Node) (condition, error) {
 	}
 	if err := node.Decode(&f); err != nil {
 		return c, err
+	}
+	if len(node.Content) != 2 { // a key and its value; Decode ignores unknown keys
+		return c, errors.New("the condition must be exactly one of not, lacks, begins, below and above")
 	}
 	c.hasOpposite = true
 	switch {

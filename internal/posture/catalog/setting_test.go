@@ -39,6 +39,7 @@ func TestSettingsBecomeQueries(t *testing.T) {
 		"    wrong: {a: {begins: x}}\n    right: {a: y}":                  ".has('a', startingWith('x'))",
 		"    wrong: {a: {below: 7}}":                                      ".has('a', lt(7))",
 		"    wrong: {a: {above: 90}}":                                     ".has('a', gt(90))",
+		"    about: {b: &low {below: 7}}\n    wrong: {a: *low}":           ".has('b', lt(7)).as('about').has('a', lt(7))",
 		"    wrong: {a: true, b: absent}":                                 ".has('a', true).hasNot('b')",
 		"    about: {c: x, FAILS_TO: absent}\n    wrong: {a: {below: 1}}": ".has('c', 'x').not(out('FAILS_TO')).as('about').has('a', lt(1))",
 	} {
@@ -59,16 +60,18 @@ func TestSettingsBecomeQueries(t *testing.T) {
 func TestWrongSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	for conditions, want := range map[string]string{
-		"    right: {a: x}":                  "wrong is required: the values that violate the rule",
-		"    wrong: {a: x}":                  "right must contain a value of a that passes",
-		"    wrong: {a: [x]}":                "right must contain a value of a that passes",
-		"    wrong: {a: []}":                 "the list of values is empty",
-		"    wrong: {a: {over: 3}}":          "none of not, lacks, begins, below and above",
-		"    wrong: {a: 1.5}":                "neither a text, a whole number nor a boolean",
-		"    wrong: {a: \"it's\"}":           "has a quote",
-		"    wrong: {FAILS_TO: present}":     "an edge can only be absent",
-		"    wrong: [a]":                     "conditions are a map of properties",
-		"    wrong: {a: true}\n    wrung: 1": "field wrung not found",
+		"    right: {a: x}":                    "wrong is required: the values that violate the rule",
+		"    wrong: {a: x}":                    "right must contain a value of a that passes",
+		"    wrong: {a: [x]}":                  "right must contain a value of a that passes",
+		"    wrong: {a: []}":                   "the list of values is empty",
+		"    wrong: {a: {over: 3}}":            "none of not, lacks, begins, below and above",
+		"    wrong: {a: {above: 1, below: 9}}": "must be exactly one of not, lacks, begins, below and above",
+		"    wrong: {a: {below: 9, over: 1}}":  "must be exactly one of not, lacks, begins, below and above",
+		"    wrong: {a: 1.5}":                  "neither a text, a whole number nor a boolean",
+		"    wrong: {a: \"it's\"}":             "has a quote",
+		"    wrong: {FAILS_TO: present}":       "an edge can only be absent",
+		"    wrong: [a]":                       "conditions are a map of properties",
+		"    wrong: {a: true}\n    wrung: 1":   "field wrung not found",
 	} {
 		if _, err := settings(conditions); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", conditions, err, want)
