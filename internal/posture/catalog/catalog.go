@@ -168,7 +168,7 @@ func (c *Catalog) CheckOwn(s *evaluate.Schema) error {
 			continue
 		}
 		for _, what := range e.Undeclared(s) {
-			bad = append(bad, fmt.Errorf("%s: line %d: there is no %s", e.File, e.queryLine, what))
+			bad = append(bad, fmt.Errorf("%s: line %d: %s", e.File, e.queryLine, what))
 		}
 	}
 	return errors.Join(bad...)

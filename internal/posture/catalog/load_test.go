@@ -9,6 +9,7 @@ import (
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
 )
 
 const framework = `
@@ -130,6 +131,36 @@ func TestLoadRefuses(t *testing.T) {
 			_, err := load("aws/sqs/open.yaml", queueRule, strings.Replace(framework, test.old, test.new, 1))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v; want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestUndeclaredNamesOfOwnRules(t *testing.T) {
+	t.Parallel()
+	schema := catalog.Schema([]collect.Declaration{
+		{Type: "AWS.SQS.Queue", Properties: []collect.Property{{Name: "policyIsPublic"}, {Name: "ports"}}}, {Type: "AWS.SNS.Topic"},
+	})
+	for name, test := range map[string]struct{ old, new, want string }{
+		"nothing":                {},
+		"a property":             {"has('policyIsPublic'", "has('isPublic'", "there is no property isPublic of [AWS.SQS.Queue]"},
+		"another type":           {"hasLabel('AWS.SQS.Queue').has('policyIsPublic', true)", "hasLabel('AWS.SNS.Topic')", "the query finds [AWS.SNS.Topic], not AWS.SQS.Queue"},
+		"a property to show":     {".path()", ".has('isOpen', true)", "show: there is no property isOpen of [AWS.SQS.Queue]"},
+		"a property in the case": {"ports:", "port:", `case "open": there is no property port of AWS.SQS.Queue`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, err := load("aws/sqs/open.yaml", strings.Replace(queueRule, test.old, test.new, 1), framework)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Rules[0].Own = true
+			got := ""
+			if err := c.CheckOwn(schema); err != nil {
+				_, got, _ = strings.Cut(err.Error(), "open.yaml: line 0: ")
+			}
+			if got != test.want && !strings.HasPrefix(got, test.want+"\n") {
+				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}

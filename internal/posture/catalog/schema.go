@@ -28,15 +28,18 @@ func Schema(declared []collect.Declaration) *evaluate.Schema {
 	return evaluate.NewSchema(kinds)
 }
 
-// Undeclared lists the types, properties and edges that a rule or its cases use and
-// that a schema does not have. It also reports if the query returns another type than
-// that of the rule.
+// Undeclared returns a message for each type, property and edge that a rule or its cases
+// use and that a schema does not have. It also reports if the query returns another type
+// than that of the rule.
 func (e Entry) Undeclared(s *evaluate.Schema) []string {
 	reads, err := s.Read(e.Query.Text)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	undeclared := reads.Undeclared
+	var undeclared []string
+	for _, name := range reads.Undeclared {
+		undeclared = append(undeclared, "there is no "+name)
+	}
 	if len(undeclared) == 0 && !slices.Equal(reads.Subjects, []posture.EntityType{e.Type}) {
 		undeclared = append(undeclared, fmt.Sprintf("the query finds %v, not %s", reads.Subjects, e.Type))
 	}
@@ -44,13 +47,13 @@ func (e Entry) Undeclared(s *evaluate.Schema) []string {
 	if reads, err := s.Read(query); err != nil {
 		undeclared = append(undeclared, "show: "+err.Error())
 	} else {
-		for _, what := range reads.Undeclared {
-			undeclared = append(undeclared, "show: "+what)
+		for _, name := range reads.Undeclared {
+			undeclared = append(undeclared, "show: there is no "+name)
 		}
 	}
 	for _, c := range e.Cases {
-		for _, what := range c.undeclaredNames(s) {
-			undeclared = append(undeclared, fmt.Sprintf("case %q: %s", c.Name, what))
+		for _, name := range c.undeclaredNames(s) {
+			undeclared = append(undeclared, fmt.Sprintf("case %q: there is no %s", c.Name, name))
 		}
 	}
 	return undeclared
