@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 )
@@ -94,7 +95,7 @@ func (p *Progress) Say(format string, values ...any) {
 	p.last = p.now()
 	text := fmt.Sprintf(format, values...)
 	fmt.Fprintf(p.w, "\r%-*s", p.printed, text)
-	p.printed = len(text)
+	p.printed = utf8.RuneCountInString(text) // the unit of %-*s
 }
 
 // Bar returns a progress bar.

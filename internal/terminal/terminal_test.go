@@ -29,9 +29,11 @@ func TestProgressIsOneLine(t *testing.T) {
 	p.Say("%d of 10", 1)
 	p.Say("%d of 10", 2) // within the minimum time between updates
 	now = now.Add(minInterval)
+	p.Say("%s", Bar(1, 2, 4)) // of four cells and twelve bytes
+	now = now.Add(minInterval)
 	p.Say("%d", 3)
 	p.Clear()
-	if got := out.String(); got != "\r1 of 10\r3      \r \r" {
+	if got := out.String(); got != "\r1 of 10\r██░░   \r3   \r \r" {
 		t.Errorf("wrote %q", got)
 	}
 }
