@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"vigil/docs"
 	"vigil/internal/fault"
@@ -113,13 +114,13 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, path string) error {
 	return s.write(w, r, view{Title: p.Title, At: p.Path, Body: p.body, Headings: p.headings})
 }
 
-// maxQuery is the maximum length of a search, in bytes.
+// maxQuery is the maximum length of a search, in characters, as in the form of page.html.
 const maxQuery = 200
 
 func (s *site) search(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
-	if len(q) > maxQuery {
-		return fault.Field("q", "has more than %d bytes", maxQuery)
+	if utf8.RuneCountInString(q) > maxQuery {
+		return fault.Field("q", "has more than %d characters", maxQuery)
 	}
 	return s.write(w, r, view{Title: cmp.Or(q, "Search"), Query: q, Searched: true, Hits: s.find(q)})
 }
