@@ -44,7 +44,8 @@ var limits struct {
 	set    int64 // the current limit, 0 for that of the environment
 	usual  int64 // the limit of the environment
 
-	returning  bool      // returnMemory is running
+	returning  bool      // returnMemory is scheduled or running
+	again      bool      // all tasks ended since returnMemory began
 	nextReturn time.Time // no memory is returned before this time
 	lowest     int64     // memory of the process after the last return, or before the first task, in bytes
 }
@@ -79,7 +80,20 @@ func (w *Work) End() {
 	limits.tasks--
 	limits.budget -= w.budget
 	limitMemory()
-	if limits.tasks == 0 && !limits.returning && mappedBytes() > limits.lowest+returnFrom {
+	if limits.tasks > 0 {
+		return
+	}
+	if limits.returning {
+		limits.again = true
+		return
+	}
+	scheduleReturn()
+}
+
+// scheduleReturn schedules returnMemory if there is enough to return. The caller holds the
+// lock.
+func scheduleReturn() {
+	if mappedBytes() > limits.lowest+returnFrom {
 		limits.returning = true
 		time.AfterFunc(max(time.Until(limits.nextReturn), 100*time.Millisecond), returnMemory)
 	}
@@ -112,22 +126,31 @@ func adjustLimit() {
 	}
 }
 
+// freeOSMemory is a variable for tests.
+var freeOSMemory = debug.FreeOSMemory
+
 // returnMemory returns unused memory to the operating system. It collects garbage
 // first, which is slow for a large heap, so that it runs at most a tenth of the
 // time.
 func returnMemory() {
 	limits.Lock()
-	limits.returning = false
+	limits.again = false
 	busy := limits.tasks > 0
+	limits.returning = !busy
 	limits.Unlock()
 	if busy {
 		return // it runs again when they end
 	}
 	begin := time.Now()
-	debug.FreeOSMemory()
+	freeOSMemory()
 	elapsed := time.Since(begin)
 	limits.Lock()
 	defer limits.Unlock()
-	limits.lowest = mappedBytes()
 	limits.nextReturn = time.Now().Add(max(time.Second, 10*elapsed))
+	limits.returning = false
+	if !limits.again {
+		limits.lowest = mappedBytes()
+	} else if limits.tasks == 0 { // what that task left is not returned yet
+		scheduleReturn()
+	}
 }

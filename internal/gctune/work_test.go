@@ -69,3 +69,51 @@ func TestMemoryIsReturned(t *testing.T) {
 		}
 	}
 }
+
+// TestReturnsOfMemoryDoNotOverlap ends tasks while memory is returned, which takes long for
+// a large heap. The memory of those tasks is returned afterwards.
+func TestReturnsOfMemoryDoNotOverlap(t *testing.T) {
+	waitForReturn(t)
+	begun, proceed := make(chan bool), make(chan bool)
+	freeOSMemory = func() { begun <- true; <-proceed }
+	defer func() { freeOSMemory = debug.FreeOSMemory }()
+	end := func() {
+		task := Begin(1)
+		task.Grow()
+		limits.Lock()
+		limits.lowest, limits.nextReturn = -1<<40, time.Time{} // any memory is worth returning, now
+		limits.Unlock()
+		task.End()
+	}
+	end()
+	<-begun
+	end()
+	select {
+	case <-begun:
+		t.Error("a second return began during the first one")
+		proceed <- true
+	case <-time.After(200 * time.Millisecond):
+	}
+	proceed <- true
+	if !t.Failed() {
+		<-begun // what the second task left
+		proceed <- true
+	}
+	waitForReturn(t)
+}
+
+// waitForReturn waits until no return of memory is scheduled or running.
+func waitForReturn(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		limits.Lock()
+		returning := limits.returning
+		limits.Unlock()
+		if !returning {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("memory is still being returned")
+		}
+	}
+}
