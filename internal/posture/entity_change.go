@@ -30,7 +30,8 @@ type TagChange struct {
 	Old, New string
 }
 
-// An EdgeChange is the addition or deletion of an edge.
+// An EdgeChange is the addition or deletion of an edge. An edge whose properties changed
+// was deleted and added.
 type EdgeChange struct {
 	Type  ChangeType
 	Label string
@@ -96,21 +97,26 @@ func Compare(from, to Entity) EntityChange {
 	return c
 }
 
-// missingEdges returns, as changes of type t, the edges that are not in others.
+// missingEdges returns, as changes of type t, the edges that are not in others. Parallel
+// edges, which differ only in their properties, are one change.
 func missingEdges(edges, others []Edge, t ChangeType) []EdgeChange {
 	type end struct {
 		label string
 		to    EntityID
 	}
-	ends := make(map[end]bool, len(others))
+	parallel := make(map[end][][]Property, len(others))
 	for _, e := range others {
-		ends[end{e.Label, e.To}] = true
+		k := end{e.Label, e.To}
+		parallel[k] = append(parallel[k], e.Properties)
 	}
+	listed := map[end]bool{}
 	var missing []EdgeChange
 	for _, e := range edges {
-		if k := (end{e.Label, e.To}); !ends[k] {
-			missing, ends[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
+		k := end{e.Label, e.To}
+		if listed[k] || slices.ContainsFunc(parallel[k], func(ps []Property) bool { return slices.Equal(ps, e.Properties) }) {
+			continue
 		}
+		missing, listed[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
 	}
 	return missing
 }
