@@ -100,6 +100,7 @@ func cutLocal(v graph.Value, low, high int64) graph.Value {
 }
 
 func (r *run) sampleLocal(v graph.Value, n int64, random *value.Random) (graph.Value, error) {
+	n = max(0, n)
 	if es, ok := value.Entries(v); ok {
 		if int64(len(es)) <= n {
 			return v, nil
