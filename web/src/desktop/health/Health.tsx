@@ -14,6 +14,7 @@ import { showToast } from '../../parts/toast';
 import { Ledger } from '../../posture/overview/Ledger';
 import { alertGroupsQuery, changeGroupsQuery, connectionServersQuery, overviewQuery, rdsQuery, setPaused, usePaused } from '../data';
 import { shortName, useComponents } from '../components';
+import { shownOf } from '../history/shown';
 import { healthMark } from '../status';
 import { Breaks } from './Breaks';
 import { figuresOf } from './figures';
@@ -38,7 +39,7 @@ function Changes() {
             {groups.length === 0 && <p className="t3">Nothing has changed yet.</p>}
             <ul className="list">
               {groups.map((g) => {
-                const last = g.changes.at(-1);
+                const shown = shownOf(g);
                 const mark = healthMark(g.health);
                 return (
                   <li key={g.id}>
@@ -47,11 +48,11 @@ function Changes() {
                         <Time at={g.last_timestamp} as={isWithinDay(g.last_timestamp) ? 'clock' : 'ago'} />
                       </span>
                       <span className="cut grow">
-                        {shortName(g.cause)} <span className="small t3">{g.count > 1 ? `${g.count} changes` : last?.part}</span>
+                        {shortName(g.cause)} <span className="small t3">{g.count > 1 ? `${g.count} changes` : shown?.part}</span>
                       </span>
                       <span className={`word c-${mark}`}>
                         <Mark name={mark} />
-                        {words(last?.to_status ?? g.health)}
+                        {words(shown?.to_status ?? g.health)}
                       </span>
                     </Link>
                   </li>

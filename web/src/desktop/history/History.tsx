@@ -17,6 +17,7 @@ import { StatusStrip } from '../kinds/StatusStrip';
 import { TimeAxis } from '../kinds/TimeAxis';
 import { partName } from '../partName';
 import { healthMark, rank, type Status } from '../status';
+import { shownOf } from './shown';
 import '../kinds/kinds.css';
 
 const ranges = { '1h': 3_600_000, '1d': 86_400_000, '7d': 604_800_000, '30d': 2_592_000_000 } as const;
@@ -53,7 +54,7 @@ const Change = ({ of: c }: { of: StatusChange }) => (
 function Group({ group: g }: { group: ChangeGroup }) {
   const [open, setOpen] = useState(false);
   const mark = healthMark(g.health);
-  const shown = g.changes.findLast((c) => c.to_health === g.health) ?? g.changes.at(-1); // a change with the health that the mark shows
+  const shown = shownOf(g);
   const name = shortName(g.cause);
   return (
     <>
@@ -78,7 +79,7 @@ function Group({ group: g }: { group: ChangeGroup }) {
               {g.count > 1
                 ? g.component_count > 1
                   ? plural(g.component_count, 'component')
-                  : plural(g.count, 'part')
+                  : plural(g.count, 'change')
                 : partName(shown?.part)}
             </span>
           </span>
