@@ -119,7 +119,7 @@ var policy = []importRule{
 	{"internal/posture/clouds", "internal/posture internal/posture/collect internal/posture/collect/... internal/posture/resource"},
 	{"internal/posture/export", "internal/fault internal/posture"},
 	{"internal/posture/scan", "graph internal/fault internal/posture internal/posture/catalog internal/posture/collect internal/posture/collect/... internal/posture/evaluate internal/posture/graphcache"},
-	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/config internal/secret internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/docsite internal/httpapi internal/idempotency internal/instance internal/job internal/outbound internal/posture internal/posture/... internal/sqldb internal/telemetry/tracing"},
+	{"internal/posture/app", "web rules frameworks gremlin internal/apidoc internal/atomicfile internal/config internal/secret internal/fault internal/auth internal/auth/... internal/audit internal/audit/... internal/cursor internal/docsite internal/httpapi internal/idempotency internal/instance internal/job internal/outbound internal/posture internal/posture/... internal/sqldb internal/telemetry/tracing"},
 
 	// The desktop server.
 	{"internal/desktop", "internal/fault"},
