@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ChangeGroup, StatusChange } from '../../api/desktop';
@@ -12,7 +12,7 @@ import { Answer, Empty } from '../../parts/states';
 import { plural, sentence, words } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
 import { addressOf, allKinds, kindWords, shortName } from '../components';
-import { changeGroupsQuery, changesQuery } from '../data';
+import { changeGroupsQuery, changesQuery, type ChangeFilter } from '../data';
 import { StatusStrip } from '../kinds/StatusStrip';
 import { TimeAxis } from '../kinds/TimeAxis';
 import { partName } from '../partName';
@@ -108,7 +108,10 @@ function Group({ group: g }: { group: ChangeGroup }) {
 
 /** One component over the whole range. */
 function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; to: number }) {
-  const query = useQuery(changesQuery({ kind: cause.kind, id: cause.id, since: from, limit: 500 }));
+  const query = useQuery({
+    ...changesQuery({ kind: cause.kind, id: cause.id, since: from, limit: 500 }),
+    placeholderData: keepPreviousData, // the range begins later each minute
+  });
   const own = (query.data?.changes ?? []).filter((c) => !c.part);
   if (!own[0]) return null;
   return (
@@ -139,6 +142,49 @@ function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: 
   );
 }
 
+/** The changes that a filter finds. The list stays while `since` moves on with the time; for another filter, render it with another key. */
+function Found({ filter, filtered, onClear }: { filter: ChangeFilter & { since: number }; filtered: boolean; onClear: () => void }) {
+  const query = useQuery({ ...changeGroupsQuery({ ...filter, limit: 200 }), placeholderData: keepPreviousData });
+  return (
+    <Answer query={query} what="the history" padded>
+      {({ groups, next_cursor }) => {
+        if (groups.length === 0)
+          return (
+            <Empty padded title="Nothing changed" action={filtered ? <Button onClick={onClear}>Clear all</Button> : undefined}>
+              No component changed its status in this time{filtered ? ' in a way that these filters match' : ''}.
+            </Empty>
+          );
+        return (
+          <>
+            <Lanes groups={groups} from={filter.since} to={filter.until ?? Date.now()} />
+            <div className="table-scroll">
+              <table className="table">
+                <thead>
+                  <tr>
+                    <th>When</th>
+                    <th>What</th>
+                    <th className="wide roomy">From</th>
+                    <th className="wide">To</th>
+                    <th className="wide">Why</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {[...groups]
+                    .sort((a, b) => b.last_timestamp - a.last_timestamp)
+                    .map((g) => (
+                      <Group key={g.id} group={g} />
+                    ))}
+                </tbody>
+              </table>
+            </div>
+            {next_cursor && <p className="region t3">These are the newest 200 causes: choose a shorter range or search.</p>}
+          </>
+        );
+      }}
+    </Answer>
+  );
+}
+
 /** The status changes in a range of time, grouped by cause. */
 export default function History() {
   const { search, change } = useAddress();
@@ -154,7 +200,6 @@ export default function History() {
     ...(search.q ? { q: search.q } : {}),
     ...(search.status ? { status: search.status } : {}),
   };
-  const query = useQuery(changeGroupsQuery({ ...filter, limit: 200 }));
   const clear = () => change({ q: undefined, kind: undefined, id: undefined, status: undefined, from: undefined, to: undefined });
   return (
     <Page title="History">
@@ -189,47 +234,12 @@ export default function History() {
           </Link>
         )}
       </div>
-      <Answer query={query} what="the history" padded>
-        {({ groups, next_cursor }) => {
-          if (groups.length === 0)
-            return (
-              <Empty
-                padded
-                title="Nothing changed"
-                action={search.q || search.kind || search.status ? <Button onClick={clear}>Clear all</Button> : undefined}
-              >
-                No component changed its status in this time
-                {search.q || search.kind || search.status ? ' in a way that these filters match' : ''}.
-              </Empty>
-            );
-          return (
-            <>
-              <Lanes groups={groups} from={since} to={until ?? Date.now()} />
-              <div className="table-scroll">
-                <table className="table">
-                  <thead>
-                    <tr>
-                      <th>When</th>
-                      <th>What</th>
-                      <th className="wide roomy">From</th>
-                      <th className="wide">To</th>
-                      <th className="wide">Why</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {[...groups]
-                      .sort((a, b) => b.last_timestamp - a.last_timestamp)
-                      .map((g) => (
-                        <Group key={g.id} group={g} />
-                      ))}
-                  </tbody>
-                </table>
-              </div>
-              {next_cursor && <p className="region t3">These are the newest 200 causes: choose a shorter range or search.</p>}
-            </>
-          );
-        }}
-      </Answer>
+      <Found
+        key={JSON.stringify({ ...filter, since: search.from ?? range })}
+        filter={filter}
+        filtered={!!(search.q || search.kind || search.status)}
+        onClear={clear}
+      />
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Kind } from '../../api/desktop';
 import { LineChart } from '../../parts/LineChart';
@@ -39,9 +39,10 @@ const measures: Partial<Record<Kind, Measure[]>> = {
 const ranges = { '1d': { label: '1 day', ms: 86_400_000 }, '7d': { label: '7 days', ms: 604_800_000 } } as const;
 type Range = keyof typeof ranges;
 
+/** One measure. The line stays while its range moves on with the time; for another one, render it with another key. */
 function Chart({ kind, id, of, range }: { kind: Kind; id: string; of: Measure; range: Range }) {
   const since = Math.floor((Date.now() - ranges[range].ms) / 300_000) * 300_000;
-  const query = useQuery(samplesQuery({ kind, id, measure: of.measure, since }));
+  const query = useQuery({ ...samplesQuery({ kind, id, measure: of.measure, since }), placeholderData: keepPreviousData });
   return (
     <Answer query={query} what={of.label.toLowerCase()} rows={3}>
       {(samples) => (
@@ -97,7 +98,7 @@ export function Measures({ kind, id }: { kind: Kind; id: string }) {
           />
         </span>
       </div>
-      <Chart kind={kind} id={id} of={of} range={range} />
+      <Chart key={`${kind} ${id} ${of.measure} ${range}`} kind={kind} id={id} of={of} range={range} />
     </section>
   );
 }
