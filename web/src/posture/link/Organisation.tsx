@@ -66,6 +66,7 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
       }
       await client.invalidateQueries({ queryKey: ['accounts'] });
     });
+  const first = [...results].find(([, outcome]) => outcome === 'linked')?.[0]; // the next step is about one account that is linked
   const toggle = (id: string) => setChosen((before) => new Set(before.has(id) ? [...before].filter((v) => v !== id) : [...before, id]));
   const markOf = (id: string): MarkName | undefined =>
     results.get(id) === 'linked' || linked.has(id) ? 'ok' : results.has(id) ? 'error' : undefined;
@@ -132,7 +133,7 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
             <Button look="primary" changes disabled={busy || chosen.size === 0} onClick={() => void link()}>
               Link {plural(chosen.size, 'account')}
             </Button>
-            {results.size > 0 && <Button onClick={() => onLinked([...results.keys()][0] ?? '')}>Go on</Button>}
+            {first !== undefined && <Button onClick={() => onLinked(first)}>Go on</Button>}
           </div>
         </>
       )}
