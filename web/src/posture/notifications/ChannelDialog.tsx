@@ -123,7 +123,7 @@ export function ChannelDialog({ channel, onClose }: { channel?: NotificationChan
                 setting={s}
                 value={values[s.name] ?? ''}
                 kept={!!channel}
-                again={!!channel && moved(channel.settings, values)}
+                again={!!channel && moved(type, channel.settings, values)}
                 error={problem(`settings.${s.name}`)}
                 onChange={(value) => setValues({ ...values, [s.name]: value })}
               />

@@ -137,8 +137,10 @@ export const settingsOf = (type: ChannelType, values: Record<string, string>): R
   Object.fromEntries(receivers[type].settings.map((s) => [s.name, (values[s.name] ?? '').trim()]).filter(([, value]) => value !== ''));
 
 /** Whether the address of a channel differs from the stored one, so that the server asks for its secrets again. Secret addresses are not known here. */
-export const moved = (stored: Record<string, string>, values: Record<string, string>): boolean =>
-  ['url', 'server'].some((name) => name in stored && (values[name] ?? '').trim() !== stored[name]);
+export const moved = (type: ChannelType, stored: Record<string, string>, values: Record<string, string>): boolean =>
+  receivers[type].settings.some(
+    ({ name, secret }) => ['url', 'server'].includes(name) && !secret && (values[name] ?? '').trim() !== (stored[name] ?? ''),
+  );
 
 /** Where a channel sends to, as far as that is no secret. */
 export function target(channel: Pick<NotificationChannel, 'type' | 'settings'>): string {
