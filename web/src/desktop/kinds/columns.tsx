@@ -39,7 +39,7 @@ import {
   type Component,
 } from '../components';
 import { serviceName } from '../partName';
-import { certificateStatus, daysLeft, markOf } from '../status';
+import { certificateStatus, daysLeft } from '../status';
 import type { MatrixData } from './Matrix';
 
 /** One kind of component: where it is asked for, and what its list shows. */
@@ -318,5 +318,3 @@ export const kinds: Record<string, KindSpec> = {
     parts: (c) => [seenBy(c.connection_servers)],
   }),
 };
-
-export const statusWord = (status: string) => ({ mark: markOf(status), word: words(status) });
