@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { desktop, type AlertRule } from '../../api/desktop';
+import { useRefusal } from '../../api/session';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
@@ -15,6 +16,7 @@ import { conditionText } from './condition';
 function Rules() {
   const client = useQueryClient();
   const query = useQuery(alertRulesQuery);
+  const refused = useRefusal('admin');
   const showFailure = (cause: unknown) => showToast(failureText(cause));
   const renew = () => client.invalidateQueries({ queryKey: alertRulesQuery.queryKey });
   const test = (r: AlertRule) =>
@@ -85,6 +87,8 @@ function Rules() {
                           className="toggle"
                           aria-checked={r.enabled}
                           aria-label={`${r.name} is on`}
+                          disabled={!!refused}
+                          title={refused}
                           onClick={() => void flip(r)}
                         />
                       </td>
