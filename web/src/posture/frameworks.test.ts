@@ -16,7 +16,7 @@ test('controls are named by framework and number', () => {
   expect(frameworkLabel('own', all)).toBe('own');
 });
 
-test('controls are told by their framework', () => {
+test('controls are grouped by their framework', () => {
   expect([...byFramework(['nist-csf-1.1_ID.RA-5', 'soc2_CC6.1', 'nist-csf-1.1_PR.AC-4'])]).toEqual([
     ['nist-csf-1.1', ['nist-csf-1.1_ID.RA-5', 'nist-csf-1.1_PR.AC-4']],
     ['soc2', ['soc2_CC6.1']],

@@ -25,7 +25,7 @@ export const specs: Record<Provider, ProviderSpec> = {
       { name: 'RoleArn', label: 'ARN of the role', hint: 'arn:aws:iam::123456789012:role/vigil-reader' },
       { name: 'ExternalId', label: 'External id', optional: true, hint: 'As in the trust policy of the role, which must ask for it' },
     ],
-    makes: 'A role that may read and change nothing, which only this server can take on.',
+    makes: 'A role that may only read, which only this server can take on.',
   },
   azure: {
     label: 'Microsoft Azure',
@@ -40,7 +40,7 @@ export const specs: Record<Provider, ProviderSpec> = {
         hint: 'The value of the secret, not its id. It is stored encrypted and never shown again.',
       },
     ],
-    makes: 'An application with a custom role that may read and change nothing.',
+    makes: 'An application with a custom role that may only read.',
   },
   gcp: {
     label: 'Google Cloud',
@@ -55,7 +55,7 @@ export const specs: Record<Provider, ProviderSpec> = {
         hint: 'The JSON key file, or its base64. It is stored encrypted and never shown again.',
       },
     ],
-    makes: 'A service account with a custom role that may read and change nothing.',
+    makes: 'A service account with a custom role that may only read.',
   },
 };
 
