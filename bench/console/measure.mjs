@@ -8,7 +8,11 @@ const require = createRequire(
   new URL("../../web/package.json", import.meta.url),
 );
 const { chromium } = require("@playwright/test");
-const ready = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
+if (!process.argv[2]) {
+  console.error("name the ready file of a running demo: make bench-console READY=FILE");
+  process.exit(2);
+}
+const ready = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const rounds = Number(process.argv[3] ?? 5);
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
