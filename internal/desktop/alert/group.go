@@ -102,7 +102,7 @@ const quietTime = 5 * time.Minute
 
 // oneNoticePerGroup reduces the notices of a rule: a group causes one notice when its
 // first alert fires, one when others join it after quietTime, and one when its last
-// alert is resolved. It drops the notices of silenced groups and repetitions for
+// firing alert is resolved. It drops the notices of silenced groups and repetitions for
 // acknowledged groups.
 func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map[string]Note, now time.Time) {
 	after := make(map[string]Alert) // open alerts after the transitions
@@ -118,9 +118,12 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 			after[t.Alert.Key()] = t.Alert
 		}
 	}
-	open := make(map[string]int)
+	open, firing := make(map[string]int), make(map[string]int)
 	for _, a := range after {
 		open[a.Group()]++
+		if a.State == Firing {
+			firing[a.Group()]++
+		}
 	}
 	lastNotice := func(self Alert) (last time.Time) { // of the other alerts of its group
 		for _, a := range existing {
@@ -144,7 +147,8 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 				changes[i].Alert.NotifiedAt = time.Time{} // it is sent when the silence ends
 			}
 		case t.Alert.State == Resolved:
-			drop = notified[group] || open[group] > 0
+			// A pending alert drops nothing: it may end without a notice of its own.
+			drop = notified[group] || firing[group] > 0
 		case t.repeat && !note.AcknowledgedAt.IsZero():
 			drop = true
 		case !notified[group]:
@@ -165,8 +169,12 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 			continue
 		}
 		notified[group] = true
+		others := open[group]
+		if t.Alert.Open() {
+			others--
+		}
 		for j := range t.Send {
-			changes[i].Send[j].Notice.Related = max(open[group]-1, 0)
+			changes[i].Send[j].Notice.Related = others
 		}
 	}
 }

@@ -129,3 +129,39 @@ func TestEpisodes(t *testing.T) {
 		t.Errorf("episodes (-want +got):\n%s", diff)
 	}
 }
+
+// TestPendingAlertDoesNotDropTheNoticeOfTheEnd has an alert that ends while another of its
+// group is pending: if that one ends without firing, no later notice tells of the end.
+func TestPendingAlertDoesNotDropTheNoticeOfTheEnd(t *testing.T) {
+	t.Parallel()
+	r := Rule{ID: "r", Name: "rule", For: time.Minute, Channels: []Channel{{Type: Mail}}}
+	both := consequences(2)
+	existing := map[string]Alert{}
+	for _, tt := range []struct {
+		name     string
+		after    time.Duration
+		found    []finding
+		notified []string
+	}{
+		{"a server goes down", 0, both[:1], nil},
+		{"it stays down", time.Minute, both[:1], []string{"FIRING cs2 +0"}},
+		{"a peer detects it", 2 * time.Minute, both, nil},
+		{"the server recovers before its peer", 150 * time.Second, both[1:], []string{"RESOLVED cs2 +1"}},
+		{"the peer recovers while it is pending", 160 * time.Second, nil, nil},
+	} {
+		out := transitions(r, tt.found, slices.Collect(maps.Values(existing)), nil, after(tt.after), func() string { return "id" })
+		var notified []string
+		for _, c := range out {
+			for _, d := range c.Send {
+				notified = append(notified, fmt.Sprintf("%s %s +%d", c.Alert.State, d.Notice.Alert.Subject.Ref.Name, d.Notice.Related))
+			}
+			existing[c.Alert.Key()] = c.Alert
+			if c.Gone || !c.Alert.Open() {
+				delete(existing, c.Alert.Key())
+			}
+		}
+		if diff := cmp.Diff(tt.notified, notified); diff != "" {
+			t.Errorf("%s: notified (-want +got): %s", tt.name, diff)
+		}
+	}
+}
