@@ -175,7 +175,10 @@ func transitions(r Rule, found []finding, existing []Alert, notes map[string]Not
 		return cmp.Or(cmp.Compare(a.distanceFromCause(), b.distanceFromCause()), strings.Compare(a.Alert.Key(), b.Alert.Key()))
 	})
 	oneNoticePerGroup(r, out, existing, notes, now)
-	return out
+	// An alert whose notice is dropped by a silence does not change. It would be a transition in every evaluation.
+	return slices.DeleteFunc(out, func(t Transition) bool {
+		return t.Was == Firing && t.Alert.State == Firing && t.Alert.NotifiedAt.IsZero()
+	})
 }
 
 // distanceFromCause returns 0 for an alert about its cause itself, 1 about a part of

@@ -46,8 +46,11 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 		{"some are resolved", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
 		{"all are resolved", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
 		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: after(300 * time.Minute)}, 3, nil},
+		{"it continues, silenced", 201 * time.Minute, consequences(3), Note{SilencedUntil: after(300 * time.Minute)}, 0, nil},
 		{"the silence ends", 301 * time.Minute, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
-		{"it ends while silenced", 310 * time.Minute, nil, Note{SilencedUntil: after(400 * time.Minute)}, 3, nil},
+		{"a repetition is due, silenced", 362 * time.Minute, consequences(3), Note{SilencedUntil: after(363 * time.Minute)}, 0, nil},
+		{"the silence ends with a repetition", 364 * time.Minute, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
+		{"it ends while silenced", 370 * time.Minute, nil, Note{SilencedUntil: after(400 * time.Minute)}, 3, nil},
 	} {
 		notes[group] = tt.note
 		var before []Alert
