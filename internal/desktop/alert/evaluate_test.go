@@ -187,6 +187,11 @@ func TestRulesAreValidated(t *testing.T) {
 	if err := valid.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	rare := valid
+	rare.Repeat = 366 * 24 * time.Hour
+	if details := fault.Details(rare.Validate()); len(details) != 1 || details[0].Path != "repeat_seconds" {
+		t.Errorf("repeated every 366 days: %v", details)
+	}
 	for path, spoil := range map[string]func(*Rule){
 		"name":                   func(r *Rule) { r.Name = "" },
 		"for_seconds":            func(r *Rule) { r.For = -1 },

@@ -19,6 +19,7 @@ const (
 	maxDays     = 3650
 	maxChannels = 10
 	minRepeat   = time.Minute
+	maxRepeat   = 365 * 24 * time.Hour
 )
 
 // Validate returns the errors of a rule, by the paths of the API.
@@ -26,7 +27,7 @@ func (r Rule) Validate() error {
 	var c checks
 	c.require("name", r.Name != "" && utf8.RuneCountInString(r.Name) <= 100, "must have 1 to 100 characters")
 	c.require("for_seconds", r.For >= 0 && r.For <= 24*time.Hour, "must be from 0 to 86400")
-	c.require("repeat_seconds", r.Repeat == 0 || r.Repeat >= minRepeat, "must be 0 or at least 60")
+	c.require("repeat_seconds", r.Repeat == 0 || r.Repeat >= minRepeat && r.Repeat <= maxRepeat, "must be 0 or from 60 to 31536000")
 	r.Condition.check(&c)
 	c.require("channels", len(r.Channels) > 0 && len(r.Channels) <= maxChannels, "must have 1 to 10 elements")
 	for i, ch := range r.Channels[:min(len(r.Channels), maxChannels)] {

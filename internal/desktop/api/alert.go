@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -75,13 +76,20 @@ func (a *API) ruleOf(r alert.Rule) rule {
 	return wire
 }
 
+// seconds returns a number of seconds as a duration, or the nearest duration if it is out of
+// range: a product that overflows could be a valid duration.
+func seconds(n int64) time.Duration {
+	const limit = int64(math.MaxInt64 / time.Second)
+	return time.Duration(min(max(n, -limit), limit)) * time.Second
+}
+
 // ruleFrom converts a request to a rule. A webhook without a secret keeps the
 // secret that the rule had for the same address.
 func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	c := s.Condition
 	r := old
 	r.Name, r.Enabled = s.Name, s.Enabled == nil || *s.Enabled
-	r.For, r.Repeat = time.Duration(s.For)*time.Second, time.Duration(s.Repeat)*time.Second
+	r.For, r.Repeat = seconds(s.For), seconds(s.Repeat)
 	r.SetCondition(alert.Condition{
 		Type: alert.ConditionType(c.Type), Kind: desktop.Kind(c.Kind), Component: a.Board.ComponentID(c.Component), Days: c.Days,
 		Statuses: c.Statuses, Measure: c.Measure, Operator: alert.Operator(c.Operator), Value: c.Value,

@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -258,6 +259,14 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 		t.Errorf("the secret was lost: %s", updated.body)
 	}
 	w.expect(400, "PUT", path+"/"+id, token, object{"name": "x", "condition": object{"type": "COUNT"}, "channels": []object{}})
+	for _, seconds := range []object{
+		{"for_seconds": 86_401}, {"for_seconds": 18_446_744_074}, {"for_seconds": -18_446_744_073}, // as nanoseconds in 64 bits, 0.29 s and 0.71 s
+		{"repeat_seconds": 31_536_001}, {"repeat_seconds": 18_446_744_074 + 60},
+	} {
+		bad := maps.Clone(spec)
+		maps.Copy(bad, seconds)
+		w.expect(400, "PUT", path+"/"+id, token, bad)
+	}
 	w.expect(200, "GET", path+"/"+id, token, nil)
 	w.expect(200, "GET", path, token, nil)
 	w.expect(204, "DELETE", path+"/"+id, token, nil)
