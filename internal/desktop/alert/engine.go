@@ -41,8 +41,9 @@ type Options struct {
 // Engine evaluates rules and delivers notices.
 type Engine struct {
 	Options
-	wake chan struct{}
-	last atomic.Int64 // when an alert last changed, in milliseconds
+	wake   chan struct{} // triggers an evaluation
+	queued chan struct{} // triggers the delivery of notices
+	last   atomic.Int64  // when an alert last changed, in milliseconds
 	stop context.CancelFunc
 	work sync.WaitGroup
 }
@@ -54,16 +55,18 @@ func NewEngine(o Options) *Engine {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Engine{Options: o, wake: make(chan struct{}, 1)}
+	return &Engine{Options: o, wake: make(chan struct{}, 1), queued: make(chan struct{}, 1)}
 }
 
 // ChangedAt returns when an alert last changed, as far as this process knows.
 func (e *Engine) ChangedAt() time.Time { return time.UnixMilli(e.last.Load()) }
 
-// Start starts the evaluation of rules.
+// Start starts the evaluation of rules and the delivery of notices. They do not wait for each
+// other: receivers that do not answer must not delay alerts.
 func (e *Engine) Start(ctx context.Context) {
 	ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
-	e.work.Go(func() { e.run(ctx) })
+	e.work.Go(func() { e.run(ctx, "evaluate alerts", e.wake, e.Evaluate) })
+	e.work.Go(func() { e.run(ctx, "deliver notices", e.queued, e.Deliver) })
 }
 
 // Stop stops the engine and waits for it.
@@ -75,25 +78,28 @@ func (e *Engine) Stop() {
 }
 
 // Wake triggers an evaluation now, because something has changed.
-func (e *Engine) Wake() {
+func (e *Engine) Wake() { signal(e.wake) }
+
+func signal(c chan struct{}) {
 	select {
-	case e.wake <- struct{}{}:
-	default: // an evaluation is already pending
+	case c <- struct{}{}:
+	default: // a run is already pending
 	}
 }
 
-func (e *Engine) run(ctx context.Context) {
+// run calls do at every interval and when it is triggered, until ctx is done.
+func (e *Engine) run(ctx context.Context, what string, trigger <-chan struct{}, do func(context.Context) error) {
 	tick := time.NewTicker(e.Every)
 	defer tick.Stop()
 	for {
-		if err := errors.Join(e.Evaluate(ctx), e.Deliver(ctx)); err != nil && ctx.Err() == nil {
-			e.Log.ErrorContext(ctx, "evaluate alerts", "error", err)
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			e.Log.ErrorContext(ctx, what, "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-e.wake:
+		case <-trigger:
 		}
 	}
 }
@@ -135,6 +141,7 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 		}
 		e.last.Store(now.UnixMilli())
 		e.notify(ctx, changes)
+		signal(e.queued)
 	}
 	if err := e.forgetNotes(ctx, notes, now); err != nil {
 		return fmt.Errorf("forget notes of alerts: %w", err)
@@ -190,22 +197,43 @@ func (e *Engine) notify(ctx context.Context, changes []Transition) {
 }
 
 const (
-	lease    = time.Minute
-	maxClaim = 32
+	lease     = time.Minute // until another process may send a claimed delivery
+	sendLimit = lease / 2   // of one delivery; none is started later than this after the claim
+	maxClaim  = 16          // deliveries that are sent concurrently
 )
 
 // Deliver sends the deliveries that are due, once.
 func (e *Engine) Deliver(ctx context.Context) error {
 	for {
-		due, err := e.Store.Claim(ctx, e.Now(), lease, maxClaim)
+		claimed := e.Now()
+		due, err := e.Store.Claim(ctx, claimed, lease, maxClaim)
 		if err != nil {
 			return fmt.Errorf("read notices: %w", err)
 		}
-		var failed []error
+		// Notices of one group to one channel are sent in order, all others concurrently.
+		queues := make(map[string][]Delivery)
 		for _, d := range due {
-			failed = append(failed, e.deliver(ctx, d))
+			k := fmt.Sprintf("%s/%d", d.Notice.Alert.Group(), d.Channel)
+			queues[k] = append(queues[k], d)
 		}
-		if err := errors.Join(failed...); err != nil || len(due) < maxClaim {
+		var sending sync.WaitGroup
+		failed := make(chan error, len(due))
+		for _, queue := range queues {
+			sending.Go(func() {
+				for _, d := range queue {
+					if e.Now().Sub(claimed) > sendLimit {
+						return // it is due again when its lease has expired
+					}
+					failed <- e.deliver(ctx, d)
+				}
+			})
+		}
+		sending.Wait()
+		close(failed)
+		for each := range failed {
+			err = errors.Join(err, each)
+		}
+		if err != nil || len(due) < maxClaim {
 			return err
 		}
 	}
@@ -219,7 +247,7 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) error {
 	if err != nil {
 		return err
 	}
-	err = e.Send.Send(ctx, r.Channels[d.Channel], d)
+	err = e.send(ctx, r.Channels[d.Channel], d)
 	if err == nil {
 		return e.Store.Delivered(ctx, d.ID)
 	}
@@ -232,6 +260,12 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) error {
 	}
 	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err, "cause", errors.Unwrap(err))
 	return e.Store.Postpone(ctx, d)
+}
+
+func (e *Engine) send(ctx context.Context, ch Channel, d Delivery) error {
+	ctx, cancel := context.WithTimeout(ctx, sendLimit)
+	defer cancel()
+	return e.Send.Send(ctx, ch, d)
 }
 
 // Test sends a test notice to all channels of a rule. It returns the errors by

@@ -22,6 +22,9 @@ type fixture struct {
 	status desktop.GatewayStatus
 	broken bool
 	sent   []string
+
+	hold    chan struct{}                                     // receivers answer when it is closed; may be nil
+	receive func(ctx context.Context, ch alert.Channel) error // called with every notice; may be nil
 }
 
 func (f *fixture) now() time.Time {
@@ -47,7 +50,15 @@ func (f *fixture) Records(k desktop.Kind) []desktop.Record {
 }
 
 // Send implements [alert.Sender].
-func (f *fixture) Send(_ context.Context, _ alert.Channel, d alert.Delivery) error {
+func (f *fixture) Send(ctx context.Context, ch alert.Channel, d alert.Delivery) error {
+	if f.hold != nil {
+		<-f.hold
+	}
+	if f.receive != nil {
+		if err := f.receive(ctx, ch); err != nil {
+			return err
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.broken {
@@ -198,5 +209,104 @@ func TestEngineWakesAndStops(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 		e.Wake()
+	}
+}
+
+// TestEvaluationContinuesWhileAReceiverHangs sends to a receiver that does not answer.
+func TestEvaluationContinuesWhileAReceiverHangs(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	o.hold = make(chan struct{})
+	o.set(desktop.GatewayStale, time.Second)
+	e.Start(t.Context())
+	defer e.Stop()
+	defer close(o.hold)
+	waitForState(t, s, e, alert.Firing)
+	o.set(desktop.GatewayOK, time.Second)
+	waitForState(t, s, e, alert.Resolved)
+}
+
+func waitForState(t *testing.T, s *store.Store, e *alert.Engine, want alert.State) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		all, err := s.Alerts(t.Context(), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == 1 && all[0].State == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("alerts %+v, want one that is %s", all, want)
+		}
+		e.Wake()
+	}
+}
+
+// TestReceiversDoNotWaitForEachOther has two channels, and the first answers only after the
+// second has received its notice.
+func TestReceiversDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	changeChannels(t, s, mailTo("slow@corp.example"), mailTo("fast@corp.example"))
+	received := make(chan struct{})
+	o.receive = func(_ context.Context, ch alert.Channel) error {
+		if ch.To[0] == "fast@corp.example" {
+			close(received)
+			return nil
+		}
+		select {
+		case <-received:
+			return nil
+		case <-time.After(time.Minute):
+			return errors.New("the other receiver got no notice meanwhile")
+		}
+	}
+	o.set(desktop.GatewayStale, time.Second)
+	round(t, e)
+	wantSent(t, o, "FIRING", "FIRING")
+}
+
+// TestSlowDeliveriesAreNotSentAfterTheirLease has two notices about one alert: they are sent in
+// order, and the second not at all when the first took so long that another process may send it.
+func TestSlowDeliveriesAreNotSentAfterTheirLease(t *testing.T) {
+	t.Parallel()
+	o, e, _ := newEngine(t)
+	o.receive = func(context.Context, alert.Channel) error {
+		o.set(desktop.GatewayOK, 40*time.Second)
+		return nil
+	}
+	for _, s := range []desktop.GatewayStatus{desktop.GatewayStale, desktop.GatewayOK} {
+		o.set(s, time.Second)
+		if err := e.Evaluate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Deliver(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantSent(t, o, "FIRING")
+	o.set(desktop.GatewayOK, time.Minute)
+	if err := e.Deliver(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantSent(t, o, "RESOLVED")
+}
+
+func mailTo(address string) alert.Channel {
+	return alert.Channel{Type: alert.Mail, To: []string{address}}
+}
+
+// changeChannels replaces the channels of the rule.
+func changeChannels(t *testing.T, s *store.Store, channels ...alert.Channel) {
+	t.Helper()
+	r, err := s.Rule(t.Context(), "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := r.Version
+	r.Version, r.Channels = old+1, channels
+	if err := s.ReplaceRule(t.Context(), r, old); err != nil {
+		t.Fatal(err)
 	}
 }
