@@ -15,6 +15,10 @@ package alert
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"vigil/internal/desktop"
@@ -67,6 +71,13 @@ type Channel struct {
 	URL    string      // WEBHOOK
 	Secret secret.Text // WEBHOOK: key of the signature; empty for no signature
 	To     []string    // MAIL
+}
+
+// Target identifies a channel among those of its rule by where it delivers to. It is a hash,
+// because the addresses of webhooks often contain a secret.
+func (ch Channel) Target() string {
+	text := strings.Join(append([]string{string(ch.Type), ch.URL}, ch.To...), "\n")
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 }
 
 // Rule is a condition with the channels of its notices.
@@ -135,11 +146,25 @@ type Notice struct {
 	At       time.Time
 }
 
+// channelOf returns the channel of a delivery, which has another index or is gone if the
+// channels were changed after the notice was queued.
+func (r Rule) channelOf(d Delivery) (Channel, bool) {
+	i := d.Channel
+	if d.Target != "" && (i >= len(r.Channels) || r.Channels[i].Target() != d.Target) {
+		i = slices.IndexFunc(r.Channels, func(ch Channel) bool { return ch.Target() == d.Target })
+	}
+	if i < 0 || i >= len(r.Channels) {
+		return Channel{}, false
+	}
+	return r.Channels[i], true
+}
+
 // Delivery is a notice queued for one channel.
 type Delivery struct {
 	ID       string
 	RuleID   string
-	Channel  int // index among the rule's channels
+	Channel  int    // index among the rule's channels when the notice was queued
+	Target   string // the channel's Target; empty if it was queued by an older version
 	Notice   Notice
 	Attempts int
 	NextAt   time.Time

@@ -44,8 +44,8 @@ type Engine struct {
 	wake   chan struct{} // triggers an evaluation
 	queued chan struct{} // triggers the delivery of notices
 	last   atomic.Int64  // when an alert last changed, in milliseconds
-	stop context.CancelFunc
-	work sync.WaitGroup
+	stop   context.CancelFunc
+	work   sync.WaitGroup
 }
 
 // NewEngine returns an engine that is not running.
@@ -241,13 +241,18 @@ func (e *Engine) Deliver(ctx context.Context) error {
 
 func (e *Engine) deliver(ctx context.Context, d Delivery) error {
 	r, err := e.Store.Rule(ctx, d.RuleID)
-	if fault.Is(err, fault.NotFound) || err == nil && d.Channel >= len(r.Channels) {
-		return e.Store.Delivered(ctx, d.ID) // the rule or channel was removed
+	if fault.Is(err, fault.NotFound) {
+		return e.Store.Delivered(ctx, d.ID) // the rule was removed
 	}
 	if err != nil {
 		return err
 	}
-	err = e.send(ctx, r.Channels[d.Channel], d)
+	ch, ok := r.channelOf(d)
+	if !ok {
+		e.Log.WarnContext(ctx, "notice dropped, because its channel was changed or removed", "rule", r.Name, "attempts", d.Attempts)
+		return e.Store.Delivered(ctx, d.ID)
+	}
+	err = e.send(ctx, ch, d)
 	if err == nil {
 		return e.Store.Delivered(ctx, d.ID)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -308,5 +309,33 @@ func changeChannels(t *testing.T, s *store.Store, channels ...alert.Channel) {
 	r.Version, r.Channels = old+1, channels
 	if err := s.ReplaceRule(t.Context(), r, old); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRetriedNoticeGoesToItsOwnChannel removes the first channel of a rule while the notices for both are retried.
+func TestRetriedNoticeGoesToItsOwnChannel(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	changeChannels(t, s, mailTo("first@corp.example"), mailTo("second@corp.example"))
+	o.broken = true
+	o.set(desktop.GatewayStale, time.Second)
+	round(t, e)
+	changeChannels(t, s, mailTo("second@corp.example"), mailTo("third@corp.example"))
+	var mu sync.Mutex
+	var got []string
+	o.receive = func(_ context.Context, ch alert.Channel) error {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, ch.To...)
+		return nil
+	}
+	o.broken = false
+	o.set(desktop.GatewayStale, time.Minute)
+	round(t, e)
+	if want := []string{"second@corp.example"}; !slices.Equal(got, want) {
+		t.Errorf("sent to %q, want %q", got, want)
+	}
+	if due, err := s.Claim(t.Context(), o.now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+		t.Errorf("still queued: %+v, %v", due, err)
 	}
 }

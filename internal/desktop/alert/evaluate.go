@@ -235,9 +235,9 @@ const expiry = 24 * time.Hour
 
 func (r Rule) deliveries(a Alert, now time.Time, newID func() string) []Delivery {
 	out := make([]Delivery, len(r.Channels))
-	for i := range r.Channels {
+	for i, ch := range r.Channels {
 		out[i] = Delivery{
-			ID: newID(), RuleID: r.ID, Channel: i, NextAt: now, ExpireAt: now.Add(expiry),
+			ID: newID(), RuleID: r.ID, Channel: i, Target: ch.Target(), NextAt: now, ExpireAt: now.Add(expiry),
 			Notice: Notice{RuleID: r.ID, RuleName: r.Name, Alert: a, At: now},
 		}
 	}

@@ -80,22 +80,31 @@ func putAlert(tx *sqldb.Tx, a alert.Alert) error {
 	return err
 }
 
+// queuedNotice is the JSON of a notice with the target of its delivery.
+type queuedNotice struct {
+	alert.Notice
+	Target string `json:",omitempty"`
+}
+
 const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire_at, last_error`
 
 func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
 	_, err := tx.Exec(`
 		INSERT INTO desktop_delivery (`+deliveryColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		d.ID, d.RuleID, d.Channel, toJSON(d.Notice), d.Attempts, millis(d.NextAt), millis(d.ExpireAt), d.Error)
+		d.ID, d.RuleID, d.Channel, toJSON(queuedNotice{d.Notice, d.Target}), d.Attempts, millis(d.NextAt), millis(d.ExpireAt), d.Error)
 	return err
 }
 
 func scanDelivery(r sqldb.Row) (d alert.Delivery, err error) {
 	var notice string
 	err = r.Scan(&d.ID, &d.RuleID, &d.Channel, &notice, &d.Attempts, moment{&d.NextAt}, moment{&d.ExpireAt}, &d.Error)
-	if err == nil {
-		err = fromJSON(notice, &d.Notice)
+	if err != nil {
+		return d, err
 	}
+	var queued queuedNotice
+	err = fromJSON(notice, &queued)
+	d.Notice, d.Target = queued.Notice, queued.Target
 	return d, err
 }
 

@@ -69,7 +69,7 @@ func firingAlert(ruleID string) alert.Alert {
 
 func delivery(id string, a alert.Alert, due time.Time) alert.Delivery {
 	return alert.Delivery{
-		ID: id, RuleID: a.RuleID, Channel: 1, NextAt: due, ExpireAt: due.Add(time.Hour),
+		ID: id, RuleID: a.RuleID, Channel: 1, Target: "t", NextAt: due, ExpireAt: due.Add(time.Hour),
 		Notice: alert.Notice{RuleID: a.RuleID, RuleName: "rule", Alert: a, At: due},
 	}
 }
