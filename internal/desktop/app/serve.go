@@ -160,10 +160,13 @@ func (a *App) probeSelf() {
 // this server's events.
 func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Probe, func()) {
 	if a.eventsIn != nil && a.eventsSpec == spec {
-		return a.eventsIn.Probe, a.eventsIn.Close // a reload did not change it
+		// A reload did not change it. The scheduler keeps the old target and closes this one, which
+		// must not close the database of both.
+		return a.eventsIn.Probe, func() {}
 	}
 	db, err := eventdb.New(spec, a.secrets, a.o.Now)
 	if err != nil {
+		a.eventsIn = nil // the scheduler closes it
 		return unusable(err), func() {}
 	}
 	a.eventsIn, a.eventsSpec = db, spec

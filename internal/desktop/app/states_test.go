@@ -223,6 +223,22 @@ func TestEveryStatusOfTheEventDatabase(t *testing.T) {
 	}
 }
 
+// TestReloadKeepsTheEventDatabaseOpen changes another part of the inventory.
+func TestReloadKeepsTheEventDatabaseOpen(t *testing.T) {
+	t.Parallel()
+	w := start(t, options{size: tiny(), estate: func(o *estate.Options) { o.Events = 100 }})
+	status := func() { t.Helper(); w.status(desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTED") }
+	status()
+	for failures := 2; failures <= 3; failures++ { // the second reload begins when the first has ended
+		w.edit(fmt.Sprintf("failures_before_down: %d", failures-1), fmt.Sprintf("failures_before_down: %d", failures))
+		w.until("the inventory is reloaded", func() bool { return w.app.Board().Inventory().Policy.FailuresBeforeDown == failures })
+	}
+	before := w.estate.Events.Events()
+	w.login()
+	w.until("the login is an event", func() bool { return w.estate.Events.Events() > before })
+	status()
+}
+
 // flakyProxy returns a proxy to a server whose connections can be cut.
 func flakyProxy(t *testing.T, to string) *flakylistener.Listener {
 	t.Helper()
