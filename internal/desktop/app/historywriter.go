@@ -44,14 +44,22 @@ func (w *historyWriter) add(changes []desktop.Change) {
 	}
 }
 
-// run writes changes until ctx is done, and then the remaining ones.
+// lastWrite limits how long run continues to write when its context is done.
+const lastWrite = 5 * time.Second
+
+// run writes changes until ctx is done, and then the remaining ones. A write that is running then
+// is not cancelled at once, because it may have been committed already, and a retry would store
+// its changes twice.
 func (w *historyWriter) run(ctx context.Context) {
+	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWrite, cancel) })()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-w.wake:
 		}
-		if !w.write(ctx) {
+		if !w.write(writing) {
 			select { // the database is unavailable: retry later
 			case <-ctx.Done():
 			case <-time.After(2 * time.Second):
@@ -59,9 +67,7 @@ func (w *historyWriter) run(ctx context.Context) {
 			}
 		}
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	w.write(last)
+	w.write(writing)
 }
 
 // write writes the queued changes and reports whether it succeeded.
@@ -70,7 +76,7 @@ func (w *historyWriter) write(ctx context.Context) bool {
 	batch := w.waiting
 	w.waiting = nil
 	w.mu.Unlock()
-	err := w.store.AppendChanges(context.WithoutCancel(ctx), batch)
+	err := w.store.AppendChanges(ctx, batch)
 	if err == nil {
 		return true
 	}
