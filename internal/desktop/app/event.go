@@ -27,19 +27,22 @@ func loginEvent(e session.Event, node string) desktop.Event {
 	return out
 }
 
-// healthy are the healthy statuses.
-var healthy = map[string]bool{
-	"OK": true, "FULLY_ACCESSIBLE": true, "CONNECTED": true, "ONLINE": true, "UP": true, "AVAILABLE": true, "ACCESSIBLE": true,
+// severityOf returns the severity of a change to a status with a health.
+func severityOf(h desktop.Health) desktop.Severity {
+	switch h {
+	case desktop.HealthOK, desktop.HealthDisabled:
+		return desktop.SeverityInfo
+	case desktop.HealthError:
+		return desktop.SeverityError
+	}
+	return desktop.SeverityWarning
 }
 
 // statusEvents converts changes of statuses to events of the event database.
 func statusEvents(changes []desktop.Change, node string) []desktop.Event {
 	out := make([]desktop.Event, 0, len(changes))
 	for _, c := range changes {
-		severity := desktop.SeverityWarning
-		if healthy[c.To] {
-			severity = desktop.SeverityInfo
-		}
+		severity := severityOf(desktop.HealthOf(c.Ref.Kind, c.Part, c.To))
 		what := fmt.Sprintf("%s %s", c.Ref.Kind, c.Ref.Name)
 		if c.Part != "" {
 			what += " (" + c.Part + ")"
