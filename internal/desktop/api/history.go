@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -30,7 +31,7 @@ func (q *changeQuery) Validate() error {
 	switch {
 	case strings.Count(q.Status, ",") >= 50:
 		return fault.Field("status", "must name at most 50 statuses")
-	case len(q.Text) > 200:
+	case utf8.RuneCountInString(q.Text) > 200:
 		return fault.Field("q", "must have at most 200 characters")
 	case q.Kind != "" && !slices.Contains(desktop.Kinds(), desktop.Kind(q.Kind)):
 		return fault.Field("kind", "is not a kind of component")

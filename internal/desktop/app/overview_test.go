@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -258,6 +259,8 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 		t.Errorf("the history has %+v", history.Groups)
 	}
 	w.expect(400, "GET", "/rest/monitor/history/groups?limit=1000", token, nil)
+	w.expect(200, "GET", "/rest/monitor/history?q="+url.QueryEscape(strings.Repeat("é", 200)), token, nil)
+	w.expect(400, "GET", "/rest/monitor/history?q="+url.QueryEscape(strings.Repeat("é", 201)), token, nil)
 }
 
 func TestMeasuresAreStoredOverTime(t *testing.T) {
