@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/desktop/alert"
 	"vigil/internal/desktop/app"
 	"vigil/internal/sim/estate"
 )
@@ -226,7 +227,23 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 		return i >= 0 && groups[i].Count > 5 && groups[i].RuleID == rule
 	})
 	id := groups[find()].ID
-	w.expect(200, "PUT", path+"/"+id+"/acknowledgement", token, object{"comment": "on it"})
+	alerts, err := w.app.Store().Alerts(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := alerts[slices.IndexFunc(alerts, func(a alert.Alert) bool { return a.Group() == id })]
+	ended.Subject.Part, ended.State, ended.ResolvedAt = "a part that recovered", alert.Resolved, ended.Since.Add(time.Millisecond)
+	if err := w.app.Store().Apply(t.Context(), []alert.Transition{{Alert: ended}}); err != nil {
+		t.Fatal(err)
+	}
+	var acknowledged struct {
+		Count int `json:"count"`
+		Open  int `json:"open_count"`
+	}
+	w.expect(200, "PUT", path+"/"+id+"/acknowledgement", token, object{"comment": "on it"}).decode(t, &acknowledged)
+	if acknowledged.Count <= acknowledged.Open {
+		t.Errorf("the response counts no ended alert: %+v", acknowledged)
+	}
 	until := desktop.MillisOf(time.Now().Add(time.Hour))
 	w.expect(200, "PUT", path+"/"+id+"/silence", token, object{"until": until, "reason": "works"})
 	if g := groups[find()]; g.Acknowledged["comment"] != "on it" || g.Silenced["reason"] != "works" {
