@@ -43,15 +43,15 @@ type Client struct {
 
 // domain is a domain with cached state of its controllers.
 type domain struct {
-	spec  desktop.Domain
-	slots chan struct{} // semaphore of open connections
+	spec    desktop.Domain
+	slots   chan struct{} // semaphore of open connections
+	service *serviceAccount
 
 	mu      sync.Mutex
 	failed  map[string]time.Time // controller -> time of its last failure to answer
 	netbios string               // read from the directory, if the spec has none
 	groups  map[string]groupSID  // cached SIDs of administrator groups by name
 	lockout *desktop.LockoutPolicy
-	refused refused // password of the service account that must not be tried again yet
 }
 
 type groupSID struct {
@@ -75,23 +75,24 @@ func New(o Options) *Client {
 
 // Configure replaces the domains and administrator groups. For a domain with the
 // same id and DNS name it keeps the NetBIOS name and lockout policy that were
-// read, and for the same service account its refused password.
+// read, and for the same service account what is known about its password.
 func (c *Client) Configure(inv desktop.Inventory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := make(map[desktop.ID]*domain, len(inv.Domains))
 	for _, spec := range inv.Domains {
 		next[spec.ID] = &domain{
-			spec:   spec,
-			slots:  make(chan struct{}, c.options.Connections),
-			failed: make(map[string]time.Time),
-			groups: make(map[string]groupSID),
+			spec:    spec,
+			slots:   make(chan struct{}, c.options.Connections),
+			service: newServiceAccount(),
+			failed:  make(map[string]time.Time),
+			groups:  make(map[string]groupSID),
 		}
 		if old := c.domains[spec.ID]; old != nil && strings.EqualFold(old.spec.DNSName, spec.DNSName) {
 			old.mu.Lock()
 			next[spec.ID].netbios, next[spec.ID].lockout = old.netbios, old.lockout
 			if spec.BindUser == old.spec.BindUser {
-				next[spec.ID].refused = old.refused
+				next[spec.ID].service = old.service
 			}
 			old.mu.Unlock()
 		}

@@ -134,10 +134,10 @@ func tryNext(err error) bool {
 	return !errors.As(err, &e) || e.ResultCode == ldap.ErrorNetwork || isBusy(err)
 }
 
-// bind binds with a password and calls do. Unless the controller was too busy
-// to check the password, any error is final.
-func (c *conn) bind(name, password string, do func() error) error {
-	err := c.Bind(name, password)
+// bind calls bind, which sends a password, and then do. Unless the controller was too
+// busy to check the password, any error is final.
+func (c *conn) bind(bind, do func() error) error {
+	err := bind()
 	if err == nil {
 		err = do()
 	}

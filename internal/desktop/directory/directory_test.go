@@ -445,3 +445,44 @@ func TestPing(t *testing.T) {
 		t.Error("a ping for another domain succeeded")
 	}
 }
+
+// TestWrongServicePasswordIsTriedOnceByConcurrentUsers is the start of a server: the survey, the
+// probe of the certificate authorities and logins bind as the service account together.
+func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	s.password.Store("outdated")
+	want := func(err error) {
+		if err == nil || desktop.FailureOf(err).Cause != desktop.Refused {
+			t.Errorf("%v, want it refused", err)
+		}
+	}
+	use := func() {
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				_, err := s.client.Survey(t.Context(), "d1")
+				want(err)
+			})
+			wait.Go(func() {
+				_, err := s.client.PublicKeyServices(t.Context(), "d1")
+				want(err)
+			})
+			wait.Go(func() {
+				_, err := s.client.Login(t.Context(), "d1", "alice", "right")
+				want(err)
+			})
+		}
+		wait.Wait()
+	}
+	use()
+	s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}, Administrators: []desktop.AdministratorGroup{{DomainID: "d1", Name: "root admins"}}})
+	use()
+	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
+		t.Errorf("the directory counted %d wrong passwords, want 1", n)
+	}
+	s.password.Store("service")
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+		t.Errorf("Survey with the right password = %v", err)
+	}
+}

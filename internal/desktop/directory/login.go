@@ -81,6 +81,11 @@ func (c *Client) CheckCloneAccount(ctx context.Context, id desktop.ID, username,
 
 // asUser binds as a user and calls do.
 func (c *Client) asUser(ctx context.Context, d *domain, username, password string, do func(*conn, root) error) error {
+	return c.bindAs(ctx, d, username, password, func(bind func() error) error { return bind() }, do)
+}
+
+// bindAs binds as a user by way of guard, which may refuse it, and calls do.
+func (c *Client) bindAs(ctx context.Context, d *domain, username, password string, guard func(bind func() error) error, do func(*conn, root) error) error {
 	switch {
 	case password == "":
 		return &Refusal{Reason: EmptyPassword}
@@ -92,7 +97,8 @@ func (c *Client) asUser(ctx context.Context, d *domain, username, password strin
 		if err != nil {
 			return err
 		}
-		return conn.bind(bindName(d, username), password, func() error { return do(conn, r) })
+		bind := func() error { return conn.Bind(bindName(d, username), password) }
+		return conn.bind(func() error { return guard(bind) }, func() error { return do(conn, r) })
 	})
 	if refusal := refusalOf(err); refusal != nil {
 		return refusal

@@ -4,10 +4,23 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"sync"
 	"time"
 
 	"vigil/internal/desktop"
 )
+
+// serviceAccount is what is known about the password of a domain's service account. A reload that
+// does not change the account keeps it.
+type serviceAccount struct {
+	slot chan struct{} // semaphore of binds with a password that was not accepted yet
+
+	mu       sync.Mutex
+	accepted [sha256.Size]byte // hash of the password that the directory accepted
+	refused  refused           // password that must not be tried again yet
+}
+
+func newServiceAccount() *serviceAccount { return &serviceAccount{slot: make(chan struct{}, 1)} }
 
 // refused records a password of the service account that the directory refused.
 // Retrying it would lock the account.
@@ -31,31 +44,64 @@ func (c *Client) asService(ctx context.Context, d *domain, do func(*conn, root) 
 	if f := d.stillRefused(sum, c.options.Now()); f != nil {
 		return f
 	}
-	err = c.asUser(ctx, d, d.spec.BindUser, password, do)
+	guard := func(bind func() error) error { return c.bindService(ctx, d, sum, bind) }
+	err = c.bindAs(ctx, d, d.spec.BindUser, password, guard, do)
 	var refusal *Refusal
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	failure := &desktop.Failure{
-		Cause: desktop.Refused, Err: refusal,
-		Reason: d.spec.DNSName + " refuses the service account: " + string(refusal.Reason),
+	return d.serviceRefused(refusal)
+}
+
+func (d *domain) serviceRefused(r *Refusal) *desktop.Failure {
+	return &desktop.Failure{
+		Cause: desktop.Refused, Err: r,
+		Reason: d.spec.DNSName + " refuses the service account: " + string(r.Reason),
 	}
-	if refusal.Counted {
-		d.mu.Lock()
-		d.refused = refused{sum, c.options.Now(), failure}
-		d.mu.Unlock()
+}
+
+// bindService binds with the password that has the given hash. Until the directory has accepted it, one
+// bind runs at a time: several at once would each count towards the lockout if it is wrong.
+func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]byte, bind func() error) error {
+	if !d.service.hasAccepted(sum) {
+		select {
+		case d.service.slot <- struct{}{}:
+			defer func() { <-d.service.slot }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if f := d.stillRefused(sum, c.options.Now()); f != nil {
+			return f
+		}
 	}
-	return failure
+	err := bind()
+	d.service.mu.Lock()
+	defer d.service.mu.Unlock()
+	if refusal := refusalOf(err); refusal != nil && refusal.Counted {
+		d.service.accepted, d.service.refused = [sha256.Size]byte{}, refused{sum, c.options.Now(), d.serviceRefused(refusal)}
+	} else if err == nil {
+		d.service.accepted = sum
+	}
+	return err
+}
+
+func (s *serviceAccount) hasAccepted(sum [sha256.Size]byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.accepted == sum
 }
 
 // stillRefused returns the failure of a password that was refused recently, or
 // nil if it may be tried.
 func (d *domain) stillRefused(sum [sha256.Size]byte, now time.Time) *desktop.Failure {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.refused.failure == nil || d.refused.sum != sum {
+	d.service.mu.Lock()
+	last := d.service.refused
+	d.service.mu.Unlock()
+	if last.failure == nil || last.sum != sum {
 		return nil
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	wait := refusedWait
 	if d.lockout != nil {
 		wait = 0
@@ -64,8 +110,8 @@ func (d *domain) stillRefused(sum [sha256.Size]byte, now time.Time) *desktop.Fai
 			wait = d.lockout.Window + time.Minute
 		}
 	}
-	if now.Sub(d.refused.readAt) < wait {
-		return d.refused.failure
+	if now.Sub(last.readAt) < wait {
+		return last.failure
 	}
 	return nil
 }
