@@ -23,6 +23,7 @@ const maxEntries = 1000
 type conn struct {
 	*ldap.Conn
 	controller string
+	bound      string // name of the last bind
 	stop       func() bool
 	lastErr    *reach.LastError
 }

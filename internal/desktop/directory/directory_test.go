@@ -142,6 +142,27 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// TestLoginReadsTheGroupsOfTheBoundUser has a user whose principal name is the account name of an
+// administrator: a controller binds that user when the NetBIOS name is unknown.
+func TestLoginReadsTheGroupsOfTheBoundUser(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, func(inv *desktop.Inventory) {
+		inv.Domains[0].NetBIOSName = ""
+		inv.Administrators[0].SID = corp().GroupSID("Root Admins")
+	})
+	s.controllers[0].Change(func(d *sim.Domain) {
+		d.Users = append(d.Users, sim.User{Name: "mallory", Password: "own", PrincipalName: "alice@corp.example"})
+		d.Users[1].PrincipalName = "alice.smith@corp.example"
+	})
+	if user, err := s.client.Login(t.Context(), "d1", "alice", "own"); reasonOf(err) != directory.NotAdministrator {
+		t.Errorf("Login of mallory = %+v, %v, want %q", user, err, directory.NotAdministrator)
+	}
+	s.controllers[0].Change(func(d *sim.Domain) { d.Users = d.Users[:len(d.Users)-1] })
+	if user, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil || user.Name != "Alice" {
+		t.Errorf("Login = %+v, %v, want Alice", user, err)
+	}
+}
+
 func TestEmptyPasswordNeverReachesTheDirectory(t *testing.T) {
 	t.Parallel()
 	s := start(t, 1, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })

@@ -97,7 +97,8 @@ func (c *Client) bindAs(ctx context.Context, d *domain, username, password strin
 		if err != nil {
 			return err
 		}
-		bind := func() error { return conn.Bind(bindName(d, username), password) }
+		conn.bound = bindName(d, username)
+		bind := func() error { return conn.Bind(conn.bound, password) }
 		return conn.bind(func() error { return guard(bind) }, func() error { return do(conn, r) })
 	})
 	if refusal := refusalOf(err); refusal != nil {
@@ -106,7 +107,8 @@ func (c *Client) bindAs(ctx context.Context, d *domain, username, password strin
 	return err
 }
 
-// bindName returns the name that a user of a domain binds with.
+// bindName returns the name that a user of a domain binds with. While the NetBIOS name is unknown it
+// is a principal name, which may bind another user (see boundUser).
 func bindName(d *domain, username string) string {
 	if netbios := d.netbiosName(); netbios != "" {
 		return netbios + `\` + username
@@ -116,8 +118,7 @@ func bindName(d *domain, username string) string {
 
 // whoIs returns the bound user and the SIDs of all the user's groups.
 func whoIs(conn *conn, r root, username string) (User, []string, error) {
-	filter := fmt.Sprintf("(&(objectCategory=person)(sAMAccountName=%s))", ldap.EscapeFilter(username))
-	e, err := conn.one(r.base, ldap.ScopeWholeSubtree, filter, "sAMAccountName", "objectSid")
+	e, err := boundUser(conn, r, username)
 	if err != nil {
 		return User{}, nil, fmt.Errorf("find user: %w", err)
 	}
@@ -144,6 +145,28 @@ func whoIs(conn *conn, r root, username string) (User, []string, error) {
 		}
 	}
 	return User{Name: e.GetAttributeValue("sAMAccountName"), SID: sid, DN: e.DN}, groups, nil
+}
+
+// boundUser returns the entry of the bound user, or nil when it is not found. A controller looks for a
+// name with an @ among the principal names first, and then among the account names of its domain:
+// the principal name of one user may be the account name of another.
+func boundUser(conn *conn, r root, username string) (*ldap.Entry, error) {
+	find := func(attribute, value string) ([]*ldap.Entry, error) {
+		filter := fmt.Sprintf("(&(objectCategory=person)(%s=%s))", attribute, ldap.EscapeFilter(value))
+		return conn.search(r.base, ldap.ScopeWholeSubtree, filter, "sAMAccountName", "objectSid")
+	}
+	var found []*ldap.Entry
+	var err error
+	if strings.Contains(conn.bound, "@") {
+		found, err = find("userPrincipalName", conn.bound)
+	}
+	if err == nil && len(found) == 0 {
+		found, err = find("sAMAccountName", username)
+	}
+	if err != nil || len(found) != 1 {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 // groupLife is how long the SID of a group that is given by name is cached.

@@ -54,8 +54,8 @@ func (in *session) bind(r bindRequest) result {
 	return res
 }
 
-// principal returns the account of a bind name: NETBIOS\user, user@domain or a
-// distinguished name. It returns nil for a user name without a domain.
+// principal returns the account of a bind name: NETBIOS\user, a principal name,
+// user@domain or a distinguished name. It returns nil for a user name without a domain.
 func (d *domain) principal(name string) *account {
 	if netbios, user, ok := strings.Cut(name, `\`); ok {
 		if strings.EqualFold(netbios, d.NetBIOS) || strings.EqualFold(netbios, d.DNSName) {
@@ -64,6 +64,11 @@ func (d *domain) principal(name string) *account {
 		return nil
 	}
 	if user, domain, ok := strings.Cut(name, "@"); ok {
+		for _, a := range d.accounts {
+			if strings.EqualFold(a.PrincipalName, name) {
+				return a
+			}
+		}
 		if strings.EqualFold(domain, d.DNSName) {
 			return d.account(user)
 		}

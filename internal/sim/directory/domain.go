@@ -38,6 +38,8 @@ type User struct {
 	Expired    bool
 	MustChange bool
 	JoinsTo    []string // organisational units in which it may create computer accounts
+
+	PrincipalName string // userPrincipalName; Name@DNSName when empty
 }
 
 // Group is a security group of the domain.

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,7 +112,7 @@ func (d *domain) addUsers(root string) {
 		e := d.add(dn,
 			attr("objectClass", "top", "person", "organizationalPerson", "user"),
 			attr("objectCategory", "CN=Person,CN=Schema,"+d.configuration()),
-			attr("cn", u.Name), attr("sAMAccountName", u.Name), attr("userPrincipalName", u.Name+"@"+d.DNSName),
+			attr("cn", u.Name), attr("sAMAccountName", u.Name), attr("userPrincipalName", cmp.Or(u.PrincipalName, u.Name+"@"+d.DNSName)),
 			attr("objectSid", sid(d.SID+"-"+strconv.Itoa(firstUserRID+i))),
 			attr("primaryGroupID", strconv.Itoa(usersRID)),
 			attr("userAccountControl", strconv.Itoa(control)),
