@@ -55,8 +55,8 @@ type domain struct {
 }
 
 type groupSID struct {
-	sid     string
-	expires time.Time // when the SID was read: it is used for groupLife
+	sid    string
+	readAt time.Time // the SID is used for groupLife
 }
 
 // New returns a client without domains.

@@ -232,7 +232,7 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 	known, ok := d.groups[strings.ToLower(g.Name)]
 	d.mu.Unlock()
 	now := c.options.Now()
-	if ok && now.Sub(known.expires) < groupLife {
+	if ok && now.Sub(known.readAt) < groupLife {
 		return known.sid, nil
 	}
 	var sid string

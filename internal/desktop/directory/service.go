@@ -26,7 +26,7 @@ func newServiceAccount() *serviceAccount { return &serviceAccount{slot: make(cha
 // Retrying it would lock the account.
 type refused struct {
 	sum     [sha256.Size]byte
-	readAt  time.Time // when the directory refused it
+	at      time.Time
 	failure *desktop.Failure
 }
 
@@ -110,7 +110,7 @@ func (d *domain) stillRefused(sum [sha256.Size]byte, now time.Time) *desktop.Fai
 			wait = d.lockout.Window + time.Minute
 		}
 	}
-	if now.Sub(last.readAt) < wait {
+	if now.Sub(last.at) < wait {
 		return last.failure
 	}
 	return nil
