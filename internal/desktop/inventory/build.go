@@ -291,8 +291,8 @@ func (b *builder) pods(files []podFile) []desktop.Pod {
 	return out
 }
 
-// portOf returns the port of a host:port, or the usual one if it has none. It
-// returns 0 for a malformed address.
+// portOf returns the port of a URL, or the usual one if it has none. It returns 0
+// for a malformed URL.
 func portOf(text string, usual int) int {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -35,12 +35,12 @@ func Compare(before, after desktop.Inventory) Diff {
 		index[c.ref.ID] = c
 	}
 	for _, c := range components(after) {
-		old, ok := index[c.ref.ID]
+		previous, ok := index[c.ref.ID]
 		delete(index, c.ref.ID)
 		switch {
 		case !ok:
 			d.Added = append(d.Added, c.ref)
-		case !reflect.DeepEqual(old.spec, c.spec):
+		case !reflect.DeepEqual(previous.spec, c.spec):
 			d.Changed = append(d.Changed, c.ref)
 		}
 	}

@@ -47,7 +47,7 @@ func Names() []string {
 // Has reports whether components of a kind have a measure.
 func Has(k desktop.Kind, name string) bool { return slices.Contains(names[name], k) }
 
-// Of returns the measures of a record, without unknown ones.
+// Of returns the measures of a record whose values are known.
 func Of(r desktop.Record) []Measure {
 	var m measures
 	switch r := r.(type) {

@@ -45,8 +45,8 @@ func (s *Sampler) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			s.Sample(last) // store the open points
-			s.flush(last, time.Time{})
+			s.Sample(last)
+			s.flush(last, time.Time{}) // store the open points
 			return
 		case <-tick.C:
 			s.Sample(ctx)

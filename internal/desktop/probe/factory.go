@@ -97,8 +97,8 @@ func (f TargetFactory) domain(d desktop.Domain) Target {
 	}
 }
 
-// bearer returns an Authorization header with a token, or nil without a
-// reference.
+// bearer returns the headers of a request for JSON: with the token that ref refers
+// to, or without Authorization if ref is empty.
 func (f TargetFactory) bearer(ctx context.Context, ref desktop.SecretRef) (http.Header, error) {
 	h := http.Header{"Accept": {"application/json"}}
 	if ref == "" {

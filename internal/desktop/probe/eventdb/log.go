@@ -43,7 +43,8 @@ func NewLog() *Log {
 	return &Log{wake: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 }
 
-// Use sets the writer, nil for none. It also gets the queued events.
+// Use sets the writer, which also gets the queued events. Without a writer (nil),
+// events are discarded.
 func (l *Log) Use(w Writer) {
 	l.mu.Lock()
 	l.writer = w

@@ -60,7 +60,7 @@ var oracle = dialect{
 		return explanation{desktop.Broken, fmt.Sprintf("answers with the error ORA-%05d", e.ErrCode)}
 	},
 	number: "NUMBER(10)", text: "VARCHAR2(512 CHAR)", timestamp: "TIMESTAMP",
-	// Oracle counts characters in the character set AL32UTF8, and UTF-16 code units in the older
-	// UTF8 and in NVARCHAR2 columns, which another product may have created.
+	// With the character set AL32UTF8, Oracle counts characters. With the older UTF8, and in NVARCHAR2
+	// columns, it counts UTF-16 code units. Another product may have created such tables.
 	length: utf16.RuneLen,
 }

@@ -17,8 +17,8 @@ import (
 
 var postgres = dialect{
 	open: func(spec desktop.EventDatabase, password string, config *tls.Config, dialer reach.WatchedDialer) (*sql.DB, error) {
-		// The connection string sets everything that environment variables could
-		// override.
+		// Without the placeholders, ParseConfig would take values from environment
+		// variables such as PGHOST.
 		c, err := pgx.ParseConfig("host=placeholder port=1 user=placeholder database=placeholder sslmode=disable")
 		if err != nil {
 			return nil, err
