@@ -63,8 +63,8 @@ func (r *runner) probe(ctx context.Context) desktop.Observation {
 	timeout := cmp.Or(r.target.Timeout, o.Timeout)
 	running, fresh := r.startProbe(ctx, timeout)
 	if !fresh {
-		// An earlier, abandoned probe still runs. Unless it ends right now, this
-		// attempt fails like that one.
+		// An earlier probe was abandoned. If it has ended meanwhile, its result is
+		// discarded and a new probe starts, else this attempt fails as well.
 		select {
 		case <-running:
 			r.resultTaken()

@@ -140,7 +140,7 @@ type provider struct {
 // decodeMetadata returns the identity provider in metadata: the root entity, or
 // the first one in a list. ends are the validUntil attributes that apply to it, its own
 // and that of the list.
-func decodeMetadata(text []byte) (provider entity, ends []string, err error) {
+func decodeMetadata(text []byte) (idp entity, ends []string, err error) {
 	var root entity
 	if err := xml.NewDecoder(bytes.NewReader(text)).Decode(&root); err != nil {
 		return entity{}, nil, brokenMetadata("are not XML", err)

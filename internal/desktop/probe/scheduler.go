@@ -116,13 +116,13 @@ func (s *Scheduler) Run(ctx context.Context) (stuck int) {
 	s.running = nil // start no further probes
 	s.mu.Unlock()
 	s.wait.Wait()
-	landed := make(chan struct{})
+	probesEnded := make(chan struct{})
 	go func() {
 		s.probes.Wait()
-		close(landed)
+		close(probesEnded)
 	}()
 	select {
-	case <-landed:
+	case <-probesEnded:
 	case <-time.After(s.options.StopGrace):
 	}
 	s.mu.Lock()

@@ -15,14 +15,14 @@ import (
 	"vigil/internal/outbound"
 )
 
-// Failure classifies the error of using an endpoint. What names the endpoint in
-// the reason.
-func Failure(what string, err error) *desktop.Failure {
+// Failure classifies an error from using an endpoint. The reason begins with the
+// endpoint's name.
+func Failure(endpoint string, err error) *desktop.Failure {
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {
 		return f
 	}
 	fail := func(c desktop.Cause, reason string) *desktop.Failure {
-		return &desktop.Failure{Cause: c, Reason: fmt.Sprintf("%s %s", what, reason), Err: err}
+		return &desktop.Failure{Cause: c, Reason: fmt.Sprintf("%s %s", endpoint, reason), Err: err}
 	}
 	var dns *net.DNSError
 	var record tls.RecordHeaderError

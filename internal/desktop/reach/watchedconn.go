@@ -13,11 +13,11 @@ type WatchedConn struct {
 	lastErr *LastError
 }
 
-// LastError records why the last of some connections broke. It is safe for
-// concurrent use.
+// LastError records the first error of some connections since the last Clear. It is
+// safe for concurrent use.
 type LastError struct{ err atomic.Pointer[error] }
 
-// Err returns why the connection broke, or nil.
+// Err returns the recorded error, or nil.
 func (e *LastError) Err() error {
 	if err := e.err.Load(); err != nil {
 		return *err

@@ -66,11 +66,11 @@ func (c *Center) Probe(ctx context.Context) (desktop.Reading, *desktop.Certifica
 
 func (c *Center) read(ctx context.Context) (desktop.VirtualCenterReading, error) {
 	if c.vcSession == nil {
-		l, err := c.connect(ctx)
+		s, err := c.connect(ctx)
 		if err != nil {
 			return desktop.VirtualCenterReading{}, err
 		}
-		c.vcSession = l
+		c.vcSession = s
 	}
 	content, err := c.vcSession.retrieve(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Center) Close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), logoutTimeout)
 	defer cancel()
-	_ = c.vcSession.logout(ctx) // an unreachable center has no session to end
+	_ = c.vcSession.logout(ctx) // after an error, the center ends the session when it is idle
 	c.drop()
 }
 
@@ -131,21 +131,21 @@ func (c *Center) connect(ctx context.Context) (*vcSession, error) {
 		// Probes connect only to the addresses in the inventory.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	l := &vcSession{client: client}
-	if l.content, err = client.serviceContent(ctx); err != nil {
+	s := &vcSession{client: client}
+	if s.content, err = client.serviceContent(ctx); err != nil {
 		client.close()
 		return nil, fmt.Errorf("read service content: %w", err)
 	}
-	if err := client.login(ctx, l.content.SessionManager, c.spec.UserName, password); err != nil {
+	if err := client.login(ctx, s.content.SessionManager, c.spec.UserName, password); err != nil {
 		client.close()
 		return nil, fmt.Errorf("log in: %w", err)
 	}
-	if err := c.createViews(ctx, l); err != nil {
-		_ = l.logout(ctx)
+	if err := c.createViews(ctx, s); err != nil {
+		_ = s.logout(ctx)
 		client.close()
 		return nil, err
 	}
-	return l, nil
+	return s, nil
 }
 
 // logout ends the session at the server.
@@ -154,15 +154,15 @@ func (s *vcSession) logout(ctx context.Context) error {
 }
 
 // createViews creates the session's views.
-func (c *Center) createViews(ctx context.Context, l *vcSession) error {
+func (c *Center) createViews(ctx context.Context, s *vcSession) error {
 	var err error
-	root := l.content.RootFolder
-	if l.estate, err = l.client.createContainerView(ctx, l.content.ViewManager, root, objectTypes); err != nil {
+	root := s.content.RootFolder
+	if s.estate, err = s.client.createContainerView(ctx, s.content.ViewManager, root, objectTypes); err != nil {
 		return fmt.Errorf("create the view of hosts: %w", err)
 	}
 	folder := root
 	if c.spec.DesktopFolder != "" {
-		found, err := l.client.findByInventoryPath(ctx, l.content.SearchIndex, c.spec.DesktopFolder)
+		found, err := s.client.findByInventoryPath(ctx, s.content.SearchIndex, c.spec.DesktopFolder)
 		if err != nil {
 			return fmt.Errorf("find the folder of desktops: %w", err)
 		}
@@ -171,7 +171,7 @@ func (c *Center) createViews(ctx context.Context, l *vcSession) error {
 		}
 		folder = *found
 	}
-	if l.machines, err = l.client.createContainerView(ctx, l.content.ViewManager, folder, []string{"VirtualMachine"}); err != nil {
+	if s.machines, err = s.client.createContainerView(ctx, s.content.ViewManager, folder, []string{"VirtualMachine"}); err != nil {
 		return fmt.Errorf("create the view of desktops: %w", err)
 	}
 	return nil
