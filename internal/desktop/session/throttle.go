@@ -218,8 +218,8 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 		subjects, windows = append(subjects, a.pairSubject(), a.accountSubject()), append(windows, t.Window, w.window)
 	}
 	for i, subject := range subjects {
-		if _, failed := t.store.AddFailure(ctx, subject, t.now(), windows[i]); failed != nil {
-			return 0, failed
+		if _, storeErr := t.store.AddFailure(ctx, subject, t.now(), windows[i]); storeErr != nil {
+			return 0, storeErr
 		}
 	}
 	return 0, err

@@ -41,12 +41,12 @@ func record(tx *sqldb.Tx, b heartbeat.Beat) (heartbeat.Verdict, error) {
 	if err != nil || n == 1 {
 		return heartbeat.Accepted, err
 	}
-	updated, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
+	valid, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
 		SELECT count(*)
 		FROM desktop_agent_certificate
 		WHERE serial = $1
 		  AND revoked_at = 0`, b.Serial)
-	if updated == 0 {
+	if valid == 0 {
 		return heartbeat.Revoked, err
 	}
 	return heartbeat.Replayed, err

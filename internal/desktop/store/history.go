@@ -124,8 +124,8 @@ func (s *Store) where(f desktop.ChangeFilter, cursorColumn string, args *[]any) 
 	return strings.Join(all, " AND ")
 }
 
-// reasonRows is the table of the reasons of a change, in its column value. PostgreSQL
-// does not decode the character U+0000.
+// reasonRows is a table expression: one row per reason of a change, in a column named
+// value. PostgreSQL cannot decode the character U+0000.
 var reasonRows = map[sqldb.Dialect]string{
 	sqldb.SQLite: `json_each(reasons) AS reason`,
 	sqldb.Postgres: `(

@@ -42,6 +42,7 @@ func (s *Store) change(ctx context.Context, text string, args ...any) (n int64, 
 	return n, err
 }
 
+// count increments the revision.
 func (s *Store) count(tx *sqldb.Tx) error {
 	_, err := tx.Exec(`UPDATE desktop_revision SET number = number + 1, changed_at = $1`, millis(s.now()))
 	return err

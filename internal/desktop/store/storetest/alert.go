@@ -138,7 +138,7 @@ func alertsStale(t *testing.T, s Store) {
 	twin := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d2", fired, now)}}
 	orphan := firingAlert("none") // of a rule that does not exist
 	must(t, s.Apply(ctx, []alert.Transition{first, twin, {Alert: orphan}}))
-	pending := fired // as a process sees it that has not read that it fired, and deletes it
+	pending := fired // as read by a process before the alert fired; the process deletes it
 	pending.State = alert.Pending
 	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Pending, Alert: pending, Gone: true}}))
 	open, err := s.Alerts(ctx, now)
