@@ -1,0 +1,78 @@
+package directory_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"vigil/internal/desktop"
+)
+
+func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil { // reads the lockout window
+		t.Fatal(err)
+	}
+	s.password.Store("outdated")
+	for range 100 {
+		if _, err := s.client.Survey(t.Context(), "d1"); err == nil || desktop.FailureOf(err).Cause != desktop.Refused {
+			t.Fatalf("Survey = %v, want it refused", err)
+		}
+	}
+	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
+		t.Errorf("the directory counted %d wrong passwords, want 1", n)
+	}
+	for range 10 { // hours later it is retried, and still not locked
+		s.clock.Add(int64(32 * time.Minute))
+		_, _ = s.client.Survey(t.Context(), "d1")
+	}
+	if s.controllers[0].Locked("svc") {
+		t.Error("the service account is locked")
+	}
+	s.password.Store("service") // a changed secret is tried at once
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+		t.Errorf("Survey with the right password = %v", err)
+	}
+}
+
+// TestWrongServicePasswordIsTriedOnceByConcurrentUsers is the start of a server: the survey, the
+// probe of the certificate authorities and logins bind as the service account together.
+func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	s.password.Store("outdated")
+	want := func(err error) {
+		if err == nil || desktop.FailureOf(err).Cause != desktop.Refused {
+			t.Errorf("%v, want it refused", err)
+		}
+	}
+	use := func() {
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				_, err := s.client.Survey(t.Context(), "d1")
+				want(err)
+			})
+			wait.Go(func() {
+				_, err := s.client.PublicKeyServices(t.Context(), "d1")
+				want(err)
+			})
+			wait.Go(func() {
+				_, err := s.client.Login(t.Context(), "d1", "alice", "right")
+				want(err)
+			})
+		}
+		wait.Wait()
+	}
+	use()
+	s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}, Administrators: []desktop.AdministratorGroup{{DomainID: "d1", Name: "root admins"}}})
+	use()
+	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
+		t.Errorf("the directory counted %d wrong passwords, want 1", n)
+	}
+	s.password.Store("service")
+	if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+		t.Errorf("Survey with the right password = %v", err)
+	}
+}
