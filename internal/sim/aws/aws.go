@@ -182,8 +182,7 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 	x.write(w, out)
 }
 
-// isRead reports whether a call that is not simulated only reads. Its answer is
-// empty.
+// isRead reports whether a call only reads, judging by the name of its action.
 func (c *call) isRead() bool {
 	return slices.ContainsFunc([]string{"List", "Describe", "Get", "BatchGet", "Search"}, func(verb string) bool { return strings.HasPrefix(c.action, verb) })
 }

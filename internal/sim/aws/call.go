@@ -43,7 +43,7 @@ type call struct {
 	vars     map[string]string // from the path
 	request  *http.Request
 
-	unsimulated bool // of a service that is not simulated and signs with the name of one that is
+	unsimulated bool // for a service that is not simulated, but has the signing name of a simulated one
 }
 
 // operation executes a call.
@@ -65,7 +65,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.code + ": " + f.message }
 
-// parse parses a request and authenticates its sender.
+// parse finds the service, action and parameters of a request. It does not check the
+// credentials.
 func (c *Cloud) parse(r *http.Request) (*call, error) {
 	x := &call{request: r, vars: map[string]string{}, form: r.URL.Query(), token: r.Header.Get("X-Amz-Security-Token")}
 	x.key, x.region, x.service = signature(r.Header.Get("Authorization"))

@@ -88,7 +88,8 @@ func (e *inventory) instance(p world.Place, i int, id string) world.Object {
 	return o
 }
 
-// groupSet returns a security group in the form of its members' descriptions.
+// groupSet returns a list with a reference to one security group, as descriptions of
+// instances and network interfaces contain it.
 func (e *inventory) groupSet(p world.Place, group int) []any {
 	return world.Items(world.Obj("groupId", e.securityGroups.Name(p, group), "groupName", e.groupName(p, group)))
 }

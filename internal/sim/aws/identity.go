@@ -237,7 +237,7 @@ func (e *inventory) role(p world.Place, i int, name string) world.Object {
 	return o
 }
 
-// number returns the number of a place's account.
+// number returns the index of a place's account.
 func (e *inventory) number(p world.Place) int {
 	i, _ := e.accountIndex(p.Account)
 	return i

@@ -14,8 +14,8 @@ var services = []func(*Cloud){
 	stsService, ec2Service, iamService, s3Service, vaultService, dataService, monitoringService, workloadService, webService, messageService,
 }
 
-// An inventory contains the resources of the accounts, one field per kind. Kinds
-// refer to each other by number, so that every relation has a target.
+// An inventory contains the kinds of resources, one field per kind. A resource refers
+// to another by its number in the kind, so that every relation has a target.
 type inventory struct {
 	*Cloud
 	kinds map[posture.EntityType]*world.Kind
@@ -58,15 +58,15 @@ func (e *inventory) add(k *world.Kind) *world.Kind {
 // counter returns the number of resources of a kind in a place.
 type counter func(p world.Place) int
 
-// share returns a counter: parts per thousand of the place's size, at least
-// least.
-func (e *inventory) share(parts, least int) counter {
+// share returns a counter: parts per thousand of the place's size, but not less than
+// minimum.
+func (e *inventory) share(parts, minimum int) counter {
 	return func(p world.Place) int {
 		size := e.options.Size
 		if p.Region != "" {
 			size /= len(e.options.Regions)
 		}
-		return max(least, size*parts/1000)
+		return max(minimum, size*parts/1000)
 	}
 }
 

@@ -16,6 +16,7 @@ func (e *inventory) makeVault() {
 	})
 	e.secrets = e.hexNamed("AWS.SecretsManager.Secret", "secret-", 9, e.share(20, 3), func(p world.Place, i int, name string) world.Object {
 		rotates := !e.violates("aws-secret-rotation", p, i)
+		// The ARN of a secret has a random suffix that its name does not have.
 		o := world.Obj("ARN", arn("secretsmanager", p, "secret:"+name), "Name", name[:len(name)-2], "RotationEnabled", rotates, "KmsKeyId", e.keyARN(p, i),
 			"CreatedDate", e.ago(300), "LastChangedDate", e.ago(20), "OwningService", "rds", "Tags", e.tagList(p, "secret", i, "Key", "Value"))
 		if rotates {

@@ -38,8 +38,8 @@ func (e *inventory) makeMessages() {
 	})
 }
 
-// openPolicy returns a policy for one account under a condition, or for
-// everybody where the resource violates the rule.
+// openPolicy returns a policy that allows everybody an action. A condition limits it to
+// the account unless the resource violates the rule.
 func (e *inventory) openPolicy(rule string, p world.Place, i int, action, resource string) string {
 	statement := allow("AWS:*", action, resource)
 	if !e.violates(rule, p, i) {

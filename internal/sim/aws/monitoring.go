@@ -158,8 +158,8 @@ func monitoringService(c *Cloud) {
 	detectionService(c)
 }
 
-// trailService registers CloudTrail. Trails of all regions are listed in each
-// region on request.
+// trailService registers CloudTrail. A multi-region trail is listed in every region,
+// unless the call excludes shadow trails.
 func trailService(c *Cloud) {
 	e := c.inventory
 	home := func(x *call) world.Place { return world.Place{Account: x.account, Region: c.options.Regions[0]} }

@@ -192,7 +192,7 @@ var recordJudgements = []ruleCheck{
 func (e *inventory) regionFindings(places []world.Place) []world.Finding {
 	var all []world.Finding
 	for _, p := range places {
-		any := func(k *world.Kind, compliant func(o world.Object) bool) bool {
+		exists := func(k *world.Kind, compliant func(o world.Object) bool) bool {
 			found := false
 			e.List(k, p, 0, -1, func(_ string, o world.Object) bool {
 				found = found || compliant(o)
@@ -203,12 +203,12 @@ func (e *inventory) regionFindings(places []world.Place) []world.Finding {
 		region, _ := e.Get(e.regions, p, p.Region)
 		for rule, compliant := range map[string]bool{
 			"aws-ec2-ebs-default-encryption": region.Flag("ebsEncryptionByDefault"),
-			"aws-accessanalyzer-enabled": any(e.analyzers, func(o world.Object) bool {
+			"aws-accessanalyzer-enabled": exists(e.analyzers, func(o world.Object) bool {
 				return o.Text("status") == "ACTIVE" && (o.Text("type") == "ACCOUNT" || o.Text("type") == "ORGANIZATION")
 			}),
-			"aws-config-recorder":     any(e.recorders, func(o world.Object) bool { return o.Flag("_recording") }),
-			"aws-guardduty-enabled":   any(e.detectors, func(o world.Object) bool { return o.Text("status") == "ENABLED" }),
-			"aws-securityhub-enabled": any(e.hubs, func(world.Object) bool { return true }),
+			"aws-config-recorder":     exists(e.recorders, func(o world.Object) bool { return o.Flag("_recording") }),
+			"aws-guardduty-enabled":   exists(e.detectors, func(o world.Object) bool { return o.Text("status") == "ENABLED" }),
+			"aws-securityhub-enabled": exists(e.hubs, func(world.Object) bool { return true }),
 		} {
 			if !compliant {
 				all = append(all, world.Finding{Rule: rule, Entity: entityID("AWS.Account.Region", p, p.Region)})

@@ -9,7 +9,7 @@ import (
 var restServices = map[string]bool{"s3": true, "s3-control": true, "cloudfront": true, "route53": true}
 
 // A path is one operation of a service with REST paths. A segment in braces is
-// a parameter; the last one may match the rest of the path.
+// a parameter.
 type path struct {
 	service, method, pattern, query, action string
 }

@@ -19,6 +19,7 @@ func (e *inventory) makeWeb() {
 	e.loadBalancers = e.numberNamed("AWS.ELB.LoadBalancer", func(p world.Place, i int) string {
 		return fmt.Sprintf("app/front/%s%d", e.seed(p).With("elb").Hex(12), 1000+i)
 	}, e.share(5, 4), e.loadBalancer)
+	// The number follows digits of the seed, so only the last four characters count.
 	e.loadBalancers.Index = func(_ world.Place, name string) (i int, ok bool) {
 		_, err := fmt.Sscanf(name[max(0, len(name)-4):], "%d", &i)
 		return i - 1000, err == nil
@@ -34,7 +35,7 @@ func (e *inventory) makeWeb() {
 	e.restAPIs = e.hexNamed("AWS.APIGateway.RestApi", "r", 9, constantCount(2), func(p world.Place, i int, id string) world.Object {
 		o := world.Obj("id", id, "name", fmt.Sprintf("rest-%d", i), "createdDate", e.ago(140), "endpointConfiguration", world.Obj("types", world.Items("REGIONAL")),
 			"disableExecuteApiEndpoint", i%2 == 0, "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "prod", true), e.stage(p, i, "test", false)))
-		if i == 0 {
+		if i == 0 { // API Gateway escapes the quotes in policies
 			o = append(o, world.Obj("policy", strings.ReplaceAll(policy(withCondition(allow("*", "execute-api:Invoke", "*"), "StringEquals", "aws:SourceVpce", nth(e.endpoints, p, 0))), `"`, `\"`))...)
 		}
 		return o
@@ -45,7 +46,7 @@ func (e *inventory) makeWeb() {
 			"routeSelectionExpression", "$request.method", "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "$default", i == 0)))
 	})
 	e.webACLs = e.numberNamed("AWS.WAF.WebACL", func(p world.Place, i int) string { return fmt.Sprintf("acl-%d/id-%d", i, i) }, constantCount(1), e.webACL)
-	site := *e.webACLs // those of CloudFront have no region
+	site := *e.webACLs // CloudFront's ACLs: the same kind, in the place without a region
 	e.siteACLs = &site
 	e.distributions = e.hexNamed("AWS.CloudFront.Distribution", "E", 12, e.share(2, 3), e.distribution)
 	e.zones = e.hexNamed("AWS.Route53.HostedZone", "Z", 16, e.share(2, 2), func(_ world.Place, i int, id string) world.Object {

@@ -171,14 +171,14 @@ func workloadService(c *Cloud) {
 // containerService registers ECS, which accepts names and ARNs.
 func containerService(c *Cloud) {
 	e := c.inventory
-	arns := func(action, field, parent string, kind *world.Kind) {
+	arns := func(action, field, arnField string, kind *world.Kind) {
 		c.register("ecs", action, func(x *call) (answer, error) {
 			return x.list(c, listing{kind: kind, field: field, token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
 				shape: func(name string, o world.Object) any {
-					if parent == "" {
+					if arnField == "" {
 						return name
 					}
-					return o.Get(parent)
+					return o.Get(arnField)
 				}})
 		})
 	}
