@@ -35,8 +35,8 @@ type finder interface {
 	find(r *http.Request, body []byte) []request
 }
 
-// responses are the responses of a cloud and the finder of their calls, which may be others
-// than those that declarations name: functions make calls too.
+// responses are the responses of a cloud. Own finds the calls that they answer, which include
+// calls that functions make and no declaration names.
 type responses struct {
 	Responses
 	own finder
@@ -54,7 +54,7 @@ type Responses struct {
 	Replace []string
 }
 
-// A request is a request under one of the names that its call may have.
+// A request is an HTTP request, read as one of the calls that it may mean.
 type request struct {
 	call     string
 	literals int // how specific the name is
@@ -108,7 +108,7 @@ func (c *Cloud) Set(r Responses) error {
 	}
 	own := newREST(c.provider)
 	for _, call := range calls {
-		if strings.ContainsAny(call, "$:") { // other calls of Azure are names of types or paths below a resource
+		if strings.ContainsAny(call, "$:") { // otherwise it is a type of Azure or a path below a resource, not a template
 			own.add(call, call)
 		}
 	}

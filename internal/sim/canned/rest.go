@@ -25,7 +25,7 @@ type route struct {
 
 func newREST(p posture.Provider) *rest { return &rest{provider: p, seen: map[[2]string]bool{}} }
 
-// add adds a call whose addresses have a template.
+// add adds a call. Its addresses have the form of the template.
 func (c *rest) add(call, template string) {
 	key := [2]string{call, template}
 	if template == "" || template == "$name" || c.seen[key] {
@@ -81,7 +81,7 @@ func (c *rest) find(r *http.Request, body []byte) []request {
 			continue
 		}
 		if kind != "" && strings.EqualFold(candidate.call, kind) {
-			candidate.literals += len(address) // types nested in different parents have the same path
+			candidate.literals += len(address) // types with different parents may have the same template
 		}
 		found = append(found, candidate)
 	}
@@ -94,7 +94,7 @@ func (c *rest) find(r *http.Request, body []byte) []request {
 		input, _ = json.Marshal(values) // strings always marshal
 	}
 	if len(found) == 0 && !isSignIn(r) {
-		found = append(found, route{}) // an unknown call
+		found = append(found, route{}) // a call without a name: Unanswered decides
 	}
 	var all []request
 	for _, f := range found {

@@ -181,7 +181,7 @@ func (e *Estate) Start(ctx context.Context) error {
 		}
 		e.running = append(e.running, c)
 	}
-	e.follower.start(ctx) // without it, the peers would keep the views that they read first, from before the first probes of the product
+	e.follower.start(ctx) // without it, the peers would keep reporting the first views that they read, which precede the product's first probes
 	return nil
 }
 

@@ -89,8 +89,8 @@ func (f *follower) follow(ctx context.Context) {
 
 // last returns the health that was read last, or false if none can be read. The product
 // probes its peers as soon as it serves, sometimes before the first reading: then last reads
-// the health now. A real server knows its store before it answers its peers; one that named
-// none would seem to keep another store than the others.
+// the health now. A real server knows its store before it answers its peers; to the product,
+// an empty store would be a different one.
 func (f *follower) last(ctx context.Context) (desktop.PeerHealth, bool) {
 	h, ok := f.known()
 	if !ok {

@@ -24,12 +24,11 @@ type History struct {
 // HistoryDays is the length of the simulated history.
 const HistoryDays = 30
 
-// How far the samples of single RDS servers go back. It is limited because
-// there are many.
+// How far samples go back: less for single RDS servers, because there are many.
 const (
 	serverFine   = 6 * time.Hour
 	serverCoarse = 7 * 24 * time.Hour
-	fine         = 48 * time.Hour
+	fine         = 48 * time.Hour // of other components
 )
 
 // historyBuilder generates a history.

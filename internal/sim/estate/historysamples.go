@@ -52,7 +52,7 @@ func (b *historyBuilder) curves() []curve {
 		return 1 + 0.15*math.Sin(float64(at.Unix())/1700+float64(n)) + 0.08*math.Sin(float64(at.Unix())/310+float64(3*n))
 	}
 	members := make(map[desktop.ID]int)
-	number := make(map[desktop.ID]int)
+	seeds := make(map[desktop.ID]int)
 	var enabled int
 	for i, r := range b.inv.RDSServers {
 		sessions := func(at time.Time) float64 { return 26 * busy(at) * ripple(i, at) }
@@ -61,13 +61,13 @@ func (b *historyBuilder) curves() []curve {
 		} else {
 			enabled++
 			members[r.FarmID]++
-			number[r.FarmID] = i
+			seeds[r.FarmID] = i
 		}
 		add(desktop.KindRDSServer, r.ID, "session_count", serverFine, serverCoarse, sessions)
 		add(desktop.KindRDSServer, r.ID, "load_index", serverFine, serverCoarse, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
 	}
 	for _, f := range b.inv.Farms {
-		n, i := float64(members[f.ID]), number[f.ID]
+		n, i := float64(members[f.ID]), seeds[f.ID]
 		add(desktop.KindFarm, f.ID, "session_count", fine, month, func(at time.Time) float64 { return n * 26 * busy(at) * ripple(i, at) })
 		add(desktop.KindFarm, f.ID, "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
 	}

@@ -119,7 +119,7 @@ func (e *Estate) inventory(self string) ([]byte, error) {
 	for _, s := range e.Enrollment {
 		d.Enrollment = append(d.Enrollment, s.Port())
 	}
-	// The inventory identifies centers by address, so that each needs its own.
+	// The inventory identifies centers by address, so each needs its own.
 	for i, c := range e.Centers {
 		d.Centers = append(d.Centers, centerData{
 			Host: []string{"localhost", "127.0.0.1"}[i], Port: c.Port(), Name: fmt.Sprintf("vc%d.corp.example", i+1),

@@ -78,7 +78,7 @@ func (r *RDSServer) SetSystem(s desktop.OperatingSystem) {
 }
 
 // SetLoad sets the load index that the agent reports; nil restores the
-// simulated daily curve.
+// simulated curve.
 func (r *RDSServer) SetLoad(index *int) {
 	r.mu.Lock()
 	r.load, r.unloaded = index, false
@@ -102,8 +102,8 @@ func (r *RDSServer) HideLoad() {
 	r.ReportNow()
 }
 
-// report returns the agent's report: sessions follow the time of day, with
-// small differences between servers.
+// report returns the agent's report: load and sessions follow a wave of 45 min,
+// whose phase depends on the server.
 func (r *RDSServer) report(s heartbeat.Stamp) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()

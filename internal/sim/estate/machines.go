@@ -16,7 +16,7 @@ import (
 type machines struct {
 	options Options
 	all     []*machine
-	ids     map[heartbeat.Agent]string // component -> name
+	ids     map[heartbeat.Agent]string // name of the RDS server that represents this machine, if any
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 }
