@@ -13,8 +13,8 @@ const Organization = "990000000001"
 // folder returns the number of a project's folder.
 func (p Project) folder() string { return "8" + p.Number }
 
-// folderPolicy returns the policy of a folder, which grants roles to service
-// accounts that the project's own policy barely mentions.
+// folderPolicy returns the policy of a folder. It grants roles/owner to service
+// accounts to which the project's own policy grants only roles/storage.admin.
 func (a address) folderPolicy() world.Object {
 	members := []string{"group:folder-admins@example.com"}
 	for i := range a.accounts() {

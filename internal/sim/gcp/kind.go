@@ -70,7 +70,7 @@ type address struct {
 	i       int
 }
 
-// place returns the resource's world.Place.
+// place returns the resource's world.Place, with the enclosing resource as its region.
 func (a address) place() world.Place { return world.Place{Account: a.project.ID, Region: a.parent} }
 
 // seed returns the seed of a random property of the resource.
@@ -150,7 +150,7 @@ func (a address) locationFor(name string) string {
 	return a.location()
 }
 
-// enclosing returns the kind of the resource in which a is nested, and its location.
+// enclosing returns an address with the kind of a's parent, and the location of the parent.
 func (a address) enclosing() (parent address, location string) {
 	parent = a.peer(a.k.in, 0)
 	return parent, parent.locationFor(a.parent)
@@ -224,8 +224,8 @@ func (a address) kind() *world.Kind {
 	}
 }
 
-// describe returns the resource's description, including fields of further
-// calls.
+// describe returns the resource's description, including fields that only
+// further calls return, such as _policy.
 func (a address) describe() world.Object {
 	switch {
 	case a.k.named != nil:

@@ -42,7 +42,7 @@ func list(t posture.EntityType, field string, shape ...func(address, world.Objec
 	}
 }
 
-// page visits at most most resources that match the call's parameters, and
+// page visits at most limit resources that match the call's parameters, and
 // returns the start of the next page.
 func (c *call) page(a address, from, limit int, visit func(world.Object)) int {
 	location, name := c.args["location"], filterName(c.query.Get("filter"))
