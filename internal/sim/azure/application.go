@@ -21,7 +21,7 @@ type registration struct {
 	consent []string            // permissions in Graph
 }
 
-// made is the role name of registered applications.
+// made is what roleOf returns as the role of a registered application.
 const made = "made"
 
 // Register registers an application without a key in the directory.
@@ -53,7 +53,8 @@ func (c *Cloud) withRegistration(id string, do func(*registration)) {
 	}
 }
 
-// NewKey adds a key to an application.
+// NewKey sets the key of an application and returns it. An application always gets the
+// same key.
 func (c *Cloud) NewKey(id string) (key string) {
 	key = "sim8Q~" + world.Seed(1).With(id).With("key").Hex(34)
 	c.withRegistration(id, func(a *registration) { a.Key = key })

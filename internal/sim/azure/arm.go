@@ -33,14 +33,14 @@ var versions = regexp.MustCompile(`^20[0-9]{2}-[0-9]{2}-[0-9]{2}(-preview)?$`)
 
 // manager serves Resource Manager.
 func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool) {
-	claims, no := c.caller(r, government)
-	if no != nil {
-		no.write(w)
+	claims, refused := c.caller(r, government)
+	if refused != nil {
+		refused.write(w)
 		return
 	}
-	t, no := c.find(r.URL.Path, government)
-	if t.action == "" && no != nil {
-		no.write(w)
+	t, refused := c.find(r.URL.Path, government)
+	if t.action == "" && refused != nil {
+		refused.write(w)
 		return
 	}
 	c.faults.Serve(w, r, gateway.Exchange{
@@ -55,9 +55,9 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 				refusal{http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests."}.write(w)
 			case role == "denied" && t.sub.ID != "", role == made && !c.isAllowed(claims.Application, t):
 				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, claims)
-			case no != nil:
+			case refused != nil:
 				if t.sub.ID == "" || !c.isAnswered(w, r, t.sub.ID) {
-					no.write(w)
+					refused.write(w)
 				}
 			default:
 				c.answer(w, r, t, func(s Subscription) bool {

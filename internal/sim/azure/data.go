@@ -77,7 +77,7 @@ var dataKinds = []*kind{
 	},
 }
 
-// address returns the host name of a vault.
+// address returns the URL of a vault.
 func (a address) address() string {
 	if a.sub.Government {
 		return "https://" + a.name() + ".vault.usgovcloudapi.net"
@@ -94,10 +94,11 @@ func (a address) attributes(rule string) world.Object {
 	return o.With("exp", a.options.Today.AddDate(0, 6, 0).Unix())
 }
 
-// diagnostic returns a diagnostic setting with one category of logs.
-func (a address) diagnostic(category string, group bool) world.Object {
+// diagnostic returns a diagnostic setting with one category of logs, or with the group of
+// all categories.
+func (a address) diagnostic(category string, allLogs bool) world.Object {
 	log := world.Obj("category", category, "enabled", true)
-	if group {
+	if allLogs {
 		log = world.Obj("categoryGroup", "allLogs", "enabled", true)
 	}
 	return world.Obj("id", a.id()+"/providers/Microsoft.Insights/diagnosticSettings/export", "name", "export",

@@ -57,7 +57,7 @@ func (a address) get(name string) (address, world.Object, bool) {
 	return a, a.embedded(name, o), true
 }
 
-// embedded adds the parts that the description contains.
+// embedded adds the nested resources that a resource's description contains.
 func (a address) embedded(name string, o world.Object) world.Object {
 	for field, arm := range a.k.embeds {
 		i, ok := a.index(name)

@@ -16,7 +16,7 @@ type kind struct {
 	typ posture.EntityType
 	arm string // "Microsoft.Storage/storageAccounts"
 
-	prefix string                   // of names, followed by a number
+	prefix string                   // of names, followed by a number; a final "x" requests globally unique names
 	names  func(a address) []string // fixed names, instead of prefix
 	where  level
 	in     string // the kind in which these are nested; "" for none

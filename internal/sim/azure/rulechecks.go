@@ -105,7 +105,7 @@ func isFalse(path ...string) ruleCheck {
 	return func(_ *checker, o world.Object) bool { return !o.Flag(path...) }
 }
 
-// isNot returns a check that is violated by any other value.
+// isNot returns a check that is violated when a value is not among the allowed ones.
 func isNot(allowed []string, path ...string) ruleCheck {
 	return func(_ *checker, o world.Object) bool { return !slices.Contains(allowed, o.Text(path...)) }
 }
@@ -123,8 +123,8 @@ func settingOf(o world.Object, name string) string {
 
 // partsOf returns the nested resources of a resource.
 func (c *checker) partsOf(id, path string) []world.Object {
-	t, no := c.Cloud.find(id+path, c.sub.Government)
-	if no != nil {
+	t, refused := c.Cloud.find(id+path, c.sub.Government)
+	if refused != nil {
 		return nil
 	}
 	var all []world.Object
@@ -178,10 +178,10 @@ func unexported(v *checker, _ world.Object) bool {
 // unwatched is violated by a subscription without an alert on security groups.
 func unwatched(v *checker, _ world.Object) bool {
 	for alert := range v.each(alerts) {
-		enabled := slices.ContainsFunc(alert.Objects("properties", "condition", "allOf"), func(c world.Object) bool {
+		matches := slices.ContainsFunc(alert.Objects("properties", "condition", "allOf"), func(c world.Object) bool {
 			return c.Text("equals") == "Microsoft.Network/networkSecurityGroups/write"
 		})
-		if enabled && alert.Flag("properties", "enabled") {
+		if matches && alert.Flag("properties", "enabled") {
 			return false
 		}
 	}
