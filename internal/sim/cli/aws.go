@@ -113,8 +113,8 @@ func (s *Server) setTopic(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// subscribe makes the publisher confirm the subscription, which it does only in
-// the first region, and send changes from then on.
+// subscribe makes the publisher confirm the subscription and send changes from then on.
+// The publisher confirms the topic in us-east-1, in whatever region the call is.
 func (s *Server) subscribe(ctx context.Context, c Call) (string, error) {
 	name := last(c.one("topic-arn"), ":")
 	path := s.pathOf(c, "topic", name)

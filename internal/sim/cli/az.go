@@ -81,7 +81,7 @@ func (s *Server) deleteApp(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// graphRoles maps the ids of Graph's permissions to their names.
+// graphRoles maps the names of Graph's permissions to their ids.
 var graphRoles = map[string]string{
 	"AuditLog.Read.All":                      "b0afded3-3588-46d8-8b3d-9842eff778da",
 	"Directory.Read.All":                     "7ab1d382-f21e-4acd-a863-ba3e13f7da61",

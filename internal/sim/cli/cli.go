@@ -55,7 +55,7 @@ type Call struct {
 // String returns the command line without its options.
 func (c Call) String() string { return c.Program + " " + strings.Join(c.Words, " ") }
 
-// one returns the value of an option.
+// one returns the values of an option as one text, separated by spaces.
 func (c Call) one(name string) string { return strings.Join(c.Options[name], " ") }
 
 // A refusal is an error with an exit code.
@@ -95,9 +95,9 @@ func Open(o Options) (*Server, error) {
 	return d, nil
 }
 
-// script is the program's script. It sends its words, each ended by a zero byte, through a
-// socket of bash, because starting curl takes longer than all else. The first line of the
-// body of a response is the exit code.
+// script is the text of each program. A program sends its words, each ended by a zero byte,
+// through a socket of bash, because starting curl takes longer than all else. The first line
+// of the body of a response is the exit code.
 const script = `#!/usr/bin/env bash
 LC_ALL=C # lengths are numbers of bytes
 length=0
@@ -181,7 +181,7 @@ func parse(name string, words []string) Call {
 		case isOption:
 			name, value, hasValue := strings.Cut(rest, "=")
 			option = name
-			c.Options[name] = append(c.Options[name], []string{}...)
+			c.Options[name] = append(c.Options[name], []string{}...) // the key, for an option without value
 			if hasValue {
 				c.Options[name], option = append(c.Options[name], value), ""
 			}

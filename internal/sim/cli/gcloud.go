@@ -50,8 +50,8 @@ func (c Call) pathOf(kind string) string {
 	return "gcp/" + c.one("project") + "/" + kind + "/" + c.Words[0]
 }
 
-// createResource, describeResource and removeResource return commands that create, describe and delete objects
-// without properties.
+// createResource, describeResource and removeResource return commands that create,
+// describe and delete objects.
 func createResource(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
 		if _, ok := d.get(c.pathOf(kind), ""); ok {
@@ -173,7 +173,8 @@ func (s *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
 	return removeResource("account")(s, ctx, c)
 }
 
-// createKey writes the key of a service account. Its permissions do not change.
+// createKey writes the key of a service account and removes its permissions: the scripts
+// bind its roles afterwards.
 func (s *Server) createKey(_ context.Context, c Call) (string, error) {
 	email := c.one("iam-account")
 	if _, ok := s.get("gcp/"+c.one("project")+"/account/"+email, ""); !ok {
@@ -236,12 +237,12 @@ func (s *Server) publish(ctx context.Context, c Call) (string, error) {
 	})
 	publisher, _ := s.get("gcp/"+c.one("project")+"/topic/"+c.Words[0], "roles/pubsub.publisher")
 	if i < 0 || publisher == "" {
-		return "", nil // there is no subscription
+		return "", nil // no subscription, or the topic has no publisher
 	}
 	endpoint, _ := s.get(all[i], "endpoint")
 	account, _ := s.get(all[i], "account")
 	if signer, _ := s.get("gcp/"+c.one("project")+"/account/"+account, "roles/iam.serviceAccountTokenCreator"); signer == "" {
-		return "", nil // there are no tokens
+		return "", nil // nobody may create tokens for the push requests
 	}
 	return "", s.o.Publisher.Subscribe(ctx, events.Stream{
 		Provider: posture.GCP, Account: c.one("project"), Endpoint: endpoint, Topic: c.Words[0], Subscription: last(all[i], "/"), ServiceAccount: account,

@@ -20,8 +20,7 @@ const (
 var errNoSuchEntity = refuse("An error occurred (NoSuchEntity)")
 
 // readPolicy returns the actions that a policy allows. It fails if the policy is
-// malformed or has more characters than permitted. A document can be the address of a
-// file.
+// malformed or has more characters than permitted.
 func readPolicy(document string, permitted int) (allowed []string, err error) {
 	var policy struct {
 		Statement []struct {
@@ -180,11 +179,11 @@ func (s *Server) getPolicyVersion(_ context.Context, c Call) (string, error) {
 
 func (s *Server) listPolicyVersions(_ context.Context, c Call) (string, error) {
 	path := s.policyPath(c, c.one("policy-arn"))
-	standard, ok := s.get(path, "default")
+	defaultVersion, ok := s.get(path, "default")
 	if !ok {
 		return "", errNoSuchEntity
 	}
-	others := slices.DeleteFunc(s.versions(path), func(version string) bool { return version == standard })
+	others := slices.DeleteFunc(s.versions(path), func(version string) bool { return version == defaultVersion })
 	slices.Reverse(others) // IAM lists the newest first
 	return c.answer(map[string]string{"Versions[?!IsDefaultVersion].VersionId": strings.Join(others, "\t")})
 }
@@ -212,11 +211,11 @@ func (s *Server) createPolicyVersion(_ context.Context, c Call) (string, error) 
 
 func (s *Server) deletePolicyVersion(_ context.Context, c Call) (string, error) {
 	path, version := s.policyPath(c, c.one("policy-arn")), c.one("version-id")
-	standard, _ := s.get(path, "default")
+	defaultVersion, _ := s.get(path, "default")
 	switch document, _ := s.get(path, version); {
 	case document == "":
 		return "", errNoSuchEntity
-	case version == standard:
+	case version == defaultVersion:
 		return "", refuse("An error occurred (DeleteConflict): Cannot delete the default version of a policy.")
 	}
 	s.put(path, version, "")
