@@ -19,6 +19,7 @@ type queue struct {
 
 	mu            sync.Mutex
 	known, others lane
+	releases      int // number of attempts that have ended
 }
 
 // lane contains the attempts from known networks or those from all others.
@@ -62,7 +63,7 @@ func (q *queue) lane(known bool) *lane {
 
 // wait waits for a slot, in FIFO order. limit returns how many attempts may run
 // concurrently: in both lanes together if shared, else in this lane. It is
-// called again whenever an attempt has ended.
+// called again whenever an attempt has ended, also during the call.
 func (q *queue) wait(ctx context.Context, known, shared bool, limit func() (int, error)) error {
 	l := q.lane(known)
 	select {
@@ -72,12 +73,17 @@ func (q *queue) wait(ctx context.Context, known, shared bool, limit func() (int,
 		return ctx.Err()
 	}
 	for {
+		before := q.released()
 		slots, err := limit()
 		if err != nil {
 			return err
 		}
-		if q.take(known, shared, slots) {
+		taken, outdated := q.take(known, shared, slots, before)
+		switch {
+		case taken:
 			return nil
+		case outdated:
+			continue
 		}
 		select {
 		case <-l.ended:
@@ -87,25 +93,38 @@ func (q *queue) wait(ctx context.Context, known, shared bool, limit func() (int,
 	}
 }
 
-// take takes a slot if one is free.
-func (q *queue) take(known, shared bool, slots int) bool {
+// released returns how many attempts have ended.
+func (q *queue) released() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.releases
+}
+
+// take takes a slot if one is free. before is the number of attempts that had ended
+// before slots was computed. If another has ended since, slots is outdated: that attempt
+// may have failed, and is no longer running, so it would be counted in neither.
+func (q *queue) take(known, shared bool, slots, before int) (taken, outdated bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.releases != before {
+		return false, true
+	}
 	running := q.lane(known).running
 	if shared {
 		running = q.known.running + q.others.running
 	}
 	if running >= slots {
-		return false
+		return false, false
 	}
 	q.lane(known).running++
-	return true
+	return true, false
 }
 
 // release ends an attempt and signals both lanes.
 func (q *queue) release(known bool) {
 	q.mu.Lock()
 	q.lane(known).running--
+	q.releases++
 	q.mu.Unlock()
 	for _, l := range []*lane{&q.known, &q.others} {
 		select {

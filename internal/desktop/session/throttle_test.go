@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vigil/internal/auth"
@@ -18,19 +19,24 @@ import (
 // memoryStore is an in-memory store with the methods that the throttle uses.
 type memoryStore struct {
 	Store
-	mu       sync.Mutex
-	all      map[string]Failures
-	networks []auth.LoginNetwork
-	reads    int // number of reads of the counts
+	mu        sync.Mutex
+	all       map[string]Failures
+	networks  []auth.LoginNetwork
+	reads     int         // number of reads of the counts
+	afterRead func(n int) // called after the n-th read; may be nil
 }
 
 func (m *memoryStore) Failures(_ context.Context, subjects ...string) ([]Failures, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.reads++
+	n := m.reads
 	all := make([]Failures, len(subjects))
 	for i, s := range subjects {
 		all[i] = m.all[s]
+	}
+	m.mu.Unlock()
+	if m.afterRead != nil {
+		m.afterRead(n)
 	}
 	return all, nil
 }
@@ -305,6 +311,62 @@ func TestConcurrentLoginsAreLimitedToThoseThatMayFail(t *testing.T) {
 	wait.Wait()
 	if failed.Load() != 3 || maximum.Load() > 3 {
 		t.Errorf("%d logins failed, %d ran at once; 3 may", failed.Load(), maximum.Load())
+	}
+}
+
+// TestLoginThatFailsWhileTheCountsAreReadIsNotForgotten lets a login fail after
+// another one has read the counts and before that one takes a slot.
+func TestLoginThatFailsWhileTheCountsAreReadIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name            string
+		threshold       int
+		running, others int // logins that run: from the network of the last login, and from unknown networks
+		known           bool
+	}{
+		{"one lane", 3, 2, 0, false},
+		{"both lanes", 5, 1, 2, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newFixture(ThrottleOptions{})
+				policy := desktop.LockoutPolicy{Threshold: tt.threshold, Window: 10 * time.Minute}
+				if tt.known {
+					if _, err := b.try(t.Context(), bob, policy, succeeds); err != nil {
+						t.Fatal(err)
+					}
+				}
+				var failed atomic.Int64
+				end := make(chan struct{})
+				login := func(a attempt) {
+					go func() {
+						_, _ = b.try(t.Context(), a, policy, func() error { <-end; failed.Add(1); return wrong })
+					}()
+					synctest.Wait()
+				}
+				for range tt.running {
+					login(bob)
+				}
+				for range tt.others {
+					login(attempt{user: bob.user, address: "198.51.100.1"})
+				}
+				store := b.store.(*memoryStore)
+				last := store.reads + 1
+				store.afterRead = func(n int) {
+					if n == last {
+						end <- struct{}{}
+						time.Sleep(time.Millisecond) // until its slot is free
+					}
+				}
+				login(bob)
+				time.Sleep(time.Second)
+				close(end)
+				time.Sleep(time.Second)
+				if want := b.allowance(policy).all; int(failed.Load()) != want {
+					t.Errorf("the directory counted %d wrong passwords, want %d", failed.Load(), want)
+				}
+			})
+		})
 	}
 }
 
