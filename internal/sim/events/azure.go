@@ -16,7 +16,7 @@ type Operation struct {
 	ID           string
 }
 
-// NewOperation returns an operation at a time.
+// NewOperation returns an operation with a new id.
 func NewOperation(subscription, resource, name string, at time.Time) Operation {
 	return Operation{subscription, resource, name, at.UTC(), uuid()}
 }

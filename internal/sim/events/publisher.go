@@ -126,31 +126,31 @@ func (pub *Publisher) push(s Stream, data []byte, attributes map[string]string) 
 func (pub *Publisher) deliver(p posture.Provider, account string, pack func(Stream) request) {
 	pub.mu.Lock()
 	defer pub.mu.Unlock()
-	l, ok := pub.streams[key(p, account)]
+	q, ok := pub.streams[key(p, account)]
 	if !ok || pub.ended {
 		return
 	}
-	l.waiting = append(l.waiting, pack)
-	if l.busy < maxConcurrent {
-		l.busy++
-		pub.work.Go(func() { pub.deliverQueued(l) })
+	q.waiting = append(q.waiting, pack)
+	if q.busy < maxConcurrent {
+		q.busy++
+		pub.work.Go(func() { pub.deliverQueued(q) })
 	}
 }
 
 // deliverQueued delivers the events in a queue.
-func (pub *Publisher) deliverQueued(l *queue) {
+func (pub *Publisher) deliverQueued(q *queue) {
 	for {
 		pub.mu.Lock()
-		if len(l.waiting) == 0 || pub.ctx.Err() != nil {
-			l.waiting = nil
-			l.busy--
+		if len(q.waiting) == 0 || pub.ctx.Err() != nil {
+			q.waiting = nil
+			q.busy--
 			pub.mu.Unlock()
 			return
 		}
-		next := l.waiting[0]
-		l.waiting = l.waiting[1:]
+		next := q.waiting[0]
+		q.waiting = q.waiting[1:]
 		pub.mu.Unlock()
-		pub.sendWithRetries(next(l.Stream))
+		pub.sendWithRetries(next(q.Stream))
 	}
 }
 

@@ -87,16 +87,16 @@ func regionOf(change world.Change) string {
 
 // PrepareAWS signs the event of a change in advance and returns a function that
 // delivers it. Signing takes almost half as long as the product needs to
-// process the change, so that benchmarks do it before they measure.
+// process the change, so benchmarks do it before they measure.
 func (pub *Publisher) PrepareAWS(at time.Time, change world.Change) (deliver func()) {
 	account, text := change.Ref.Place.Account, calls[change.Ref.Type].event(at, change)
 	pub.mu.Lock()
-	l, ok := pub.streams[key(posture.AWS, account)]
+	q, ok := pub.streams[key(posture.AWS, account)]
 	pub.mu.Unlock()
 	if !ok {
 		return func() {}
 	}
-	ready := l.request(pub.SNS.notify(at, l.topic(regionOf(change)), text))
+	ready := q.request(pub.SNS.notify(at, q.topic(regionOf(change)), text))
 	return func() { pub.deliver(posture.AWS, account, func(Stream) request { return ready }) }
 }
 
@@ -130,8 +130,8 @@ func kindOf(part []string) string {
 	return kind
 }
 
-// methods maps types to the methods that create, change and delete a resource
-// in audit logs.
+// methods maps types to the methods that create, change and delete a resource,
+// as audit logs name them.
 var methods = map[posture.EntityType][3]string{
 	"GCP.Compute.Firewall":             {"v1.compute.firewalls.insert", "v1.compute.firewalls.patch", "v1.compute.firewalls.delete"},
 	"GCP.Compute.Instance":             {"v1.compute.instances.insert", "v1.compute.instances.setMetadata", "v1.compute.instances.delete"},

@@ -57,7 +57,7 @@ var Kinds = []Kind{Throttle, Deny, Expire, Off, Fail, Hang, Reset, Garbage, Half
 type Fault struct {
 	ID    string  `json:"id,omitempty"`
 	Match Call    `json:"match"`           // patterns of the calls
-	Kind  Kind    `json:"kind"`            //
+	Kind  Kind    `json:"kind"`            // one of Kinds
 	Rate  float64 `json:"rate,omitempty"`  // fraction of affected calls; all when 0
 	Times int     `json:"times,omitempty"` // maximum number of affected calls; unlimited when 0
 	Skip  int     `json:"skip,omitempty"`  // number of calls that succeed first
@@ -96,8 +96,8 @@ type armed struct {
 // NewFaults returns an injector without faults.
 func NewFaults() *Faults { return &Faults{counts: map[Call]int{}} }
 
-// Add adds a fault and returns its id. The first matching fault that applies to
-// a call wins; latency is added to it.
+// Add adds a fault and returns its id. A call gets the first fault that matches
+// and applies, after the delays of the Latency faults that were added before it.
 func (f *Faults) Add(fault Fault) (string, error) {
 	if !slices.Contains(Kinds, fault.Kind) {
 		return "", fmt.Errorf("unknown kind of fault %q", fault.Kind)
@@ -129,7 +129,7 @@ func (f *Faults) List() []Fault {
 }
 
 // decide counts a call and returns its delay and its fault, if any.
-func (f *Faults) decide(c Call) (delay time.Duration, wrong *Fault) {
+func (f *Faults) decide(c Call) (delay time.Duration, injected *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.counts[c]++

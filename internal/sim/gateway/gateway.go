@@ -152,7 +152,7 @@ func (g *Gateway) configFor(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 }
 
 // leaf returns a certificate for a name. Names with the same parent domain
-// share a wildcard certificate, like buckets.
+// share a wildcard certificate, for example all buckets of a region.
 func (g *Gateway) leaf(name string) (*tls.Certificate, error) {
 	names := []string{name}
 	if _, parent, ok := strings.Cut(name, "."); ok && strings.Count(parent, ".") >= 2 && net.ParseIP(name) == nil {

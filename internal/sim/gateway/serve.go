@@ -19,7 +19,7 @@ type Exchange struct {
 
 // Serve answers a call, or injects a fault.
 func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
-	delay, wrong := f.decide(x.Call)
+	delay, injected := f.decide(x.Call)
 	if delay > 0 {
 		timer := time.NewTimer(delay)
 		defer timer.Stop()
@@ -29,11 +29,11 @@ func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 			panic(http.ErrAbortHandler) // an end without panic would send an empty response
 		}
 	}
-	if wrong == nil {
+	if injected == nil {
 		x.Answer(w)
 		return
 	}
-	switch wrong.Kind {
+	switch injected.Kind {
 	case Hang:
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
@@ -50,7 +50,7 @@ func (f *Faults) Serve(w http.ResponseWriter, r *http.Request, x Exchange) {
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
 	default:
-		x.Refuse(w, *wrong)
+		x.Refuse(w, *injected)
 	}
 }
 
