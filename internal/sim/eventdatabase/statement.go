@@ -98,14 +98,14 @@ func (s statement) row(formats []int16) *pgproto3.RowDescription {
 	}}
 }
 
-// columnTypes are the types of the columns in a CREATE TABLE statement.
+// columnTypes returns the types of the columns in a CREATE TABLE statement.
 func columnTypes(list string) map[string]uint32 {
 	oids := map[string]uint32{"INTEGER": typeInt4, "TIMESTAMP": typeTimestamp}
 	types := map[string]uint32{}
 	for _, column := range strings.Split(list, ", ") {
 		words := strings.Fields(column)
 		if len(words) < 2 {
-			continue // the end of a key over several columns
+			continue // the rest of PRIMARY KEY (EventID, Name)
 		}
 		oid, ok := oids[words[1]]
 		if !ok {

@@ -181,8 +181,8 @@ func (p *Provider) user(subject string) (User, bool) {
 
 // token exchanges a code.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
-	id, text, _ := r.BasicAuth()
-	if subtle.ConstantTimeCompare([]byte(id+" "+text), []byte(p.ClientID+" "+p.ClientSecret)) != 1 {
+	id, secret, _ := r.BasicAuth()
+	if subtle.ConstantTimeCompare([]byte(id+" "+secret), []byte(p.ClientID+" "+p.ClientSecret)) != 1 {
 		refuse(w, http.StatusUnauthorized, "invalid_client")
 		return
 	}

@@ -97,7 +97,7 @@ func (*Cloud) Principal(context.Context) (string, error) {
 	return "arn:aws:iam::111111111111:role/vigil", nil
 }
 
-// Project returns a project that was created at the zero time.
+// Project returns an active project.
 func Project(id string) posture.Project {
 	return posture.Project{
 		ID: id, Number: "100000000001", Name: id, State: "ACTIVE", Labels: map[string]string{},

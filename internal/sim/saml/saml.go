@@ -60,7 +60,7 @@ type Provider struct {
 }
 
 // signingKey is the key of all providers of a process. Tests start many providers, and
-// generating a key takes longer than most of them.
+// generating a key takes longer than most tests.
 var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 // New returns a provider.

@@ -28,7 +28,7 @@ type inventory struct {
 	datastores []*object
 }
 
-// The values of properties, in the form of the API. Text is for simple types.
+// The values of properties, in the form of the API. typed is for simple types.
 type (
 	typed struct {
 		Type string `xml:"xsi:type,attr"`

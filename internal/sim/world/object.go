@@ -139,7 +139,8 @@ func (o Object) With(name string, value any) Object {
 	return append(out, Field{name, value})
 }
 
-// Visible returns the object without the fields that only other calls return.
+// Visible returns the object without the fields whose names begin with an
+// underscore.
 func (o Object) Visible() Object {
 	out := make(Object, 0, len(o))
 	for _, f := range o {

@@ -65,27 +65,27 @@ func (o *Overlay) record(c Change) {
 	if o.changes == nil {
 		o.changes, o.created = map[Ref]changed{}, map[scope][]createdObject{}
 	}
-	now := o.changes[c.Ref]
+	entry := o.changes[c.Ref]
 	switch s := (scope{c.Ref.Type, c.Ref.Place}); {
 	case c.Gone:
-		now.removed = true
+		entry.removed = true
 		o.created[s] = slices.DeleteFunc(slices.Clone(o.created[s]), func(m createdObject) bool { return m.name == c.Ref.Name })
 	case c.Make != nil:
-		now = changed{patch: c.Make, created: true}
+		entry = changed{patch: c.Make, created: true}
 		o.created[s] = append(slices.Clone(o.created[s]), createdObject{c.Ref.Name, c.Make})
-	case now.created:
-		now.patch = now.patch.Merge(c.Patch)
+	case entry.created:
+		entry.patch = entry.patch.Merge(c.Patch)
 		list := slices.Clone(o.created[s])
 		for i := range list {
 			if list[i].name == c.Ref.Name {
-				list[i].object = now.patch
+				list[i].object = entry.patch
 			}
 		}
 		o.created[s] = list
 	default:
-		now.patch = now.patch.Merge(c.Patch)
+		entry.patch = entry.patch.Merge(c.Patch)
 	}
-	o.changes[c.Ref] = now
+	o.changes[c.Ref] = entry
 }
 
 // Reset undoes all changes.
