@@ -32,13 +32,13 @@ func tableNames(tx *sqldb.Tx) ([]string, error) {
 // plan returns the tables to copy, referenced ones first. It fails if only one database
 // has a table or column, unless the options name it.
 func plan(ctx context.Context, from, to *sqldb.DB, opts Options) ([]table, error) {
-	lite, post := from, to
-	if lite.Dialect() == sqldb.Postgres {
-		lite, post = to, from
+	sqlite, postgres := from, to
+	if sqlite.Dialect() == sqldb.Postgres {
+		sqlite, postgres = to, from
 	}
 	var tables []table
 	names := map[sqldb.Dialect][]string{}
-	err := lite.Read(ctx, func(tx *sqldb.Tx) (err error) {
+	err := sqlite.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		if names[sqldb.SQLite], err = tableNames(tx); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func plan(ctx context.Context, from, to *sqldb.DB, opts Options) ([]table, error
 	if err != nil {
 		return nil, err
 	}
-	err = post.Read(ctx, func(tx *sqldb.Tx) (err error) {
+	err = postgres.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		if names[sqldb.Postgres], err = tableNames(tx); err != nil {
 			return err
 		}

@@ -160,7 +160,7 @@ func (t table) insertion(d sqldb.Dialect, replace bool) string {
 }
 
 // setSequences sets the sequences of PostgreSQL beyond the copied rows and updates its
-// statistics. SQLite does both automatically.
+// statistics. SQLite needs neither: it has no sequences, and is used without statistics.
 func setSequences(ctx context.Context, db *sqldb.DB) error {
 	if db.Dialect() != sqldb.Postgres {
 		return nil

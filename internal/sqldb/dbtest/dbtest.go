@@ -2,8 +2,8 @@
 //
 // SQLite is always there. PostgreSQL is used when the environment variable
 // VIGIL_TEST_POSTGRES holds the URL of a server on which the tests may create
-// schemas; scripts/postgres.sh starts one. Without it that half is skipped, or
-// fails if VIGIL_TEST_POSTGRES_REQUIRED is 1.
+// schemas; scripts/postgres.sh starts one. Without it tests on PostgreSQL are
+// skipped, or fail if VIGIL_TEST_POSTGRES_REQUIRED is 1.
 package dbtest
 
 import (
@@ -95,7 +95,7 @@ func Citus(t testing.TB) string {
 	return newSchema(t, RequireCitus(t))
 }
 
-// RequireCitus returns the URL of the coordinator of a Citus cluster, which is that in
+// RequireCitus returns the URL of the coordinator of a Citus cluster from the variable
 // VIGIL_TEST_CITUS. It skips the test if there is none.
 func RequireCitus(t testing.TB) string {
 	t.Helper()
@@ -118,7 +118,7 @@ func InSchema(database, schema string) (string, error) {
 	return u.String(), nil
 }
 
-// run runs one statement on a connection of its own. It is used in clean-up,
+// run runs one statement on a connection of its own. It is also used in clean-up,
 // when the context of the test has ended.
 func run(t testing.TB, server, statement string) {
 	t.Helper()
