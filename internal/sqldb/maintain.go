@@ -18,16 +18,21 @@ func (db *DB) Check(ctx context.Context) error {
 
 // HasTable reports whether the database has a table with this name.
 func (db *DB) HasTable(ctx context.Context, name string) (found bool, err error) {
-	text := `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
-	if db.dialect == Postgres {
-		text = `SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = $1`
-	}
 	err = db.Read(ctx, func(tx *Tx) error {
-		n, err := QueryOne(tx, Scalar[int64], text, name)
-		found = n > 0
+		found, err = tx.HasTable(name)
 		return err
 	})
 	return found, err
+}
+
+// HasTable is [DB.HasTable] in a transaction.
+func (tx *Tx) HasTable(name string) (bool, error) {
+	text := `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
+	if tx.db.dialect == Postgres {
+		text = `SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename = $1`
+	}
+	n, err := QueryOne(tx, Scalar[int64], text, name)
+	return n > 0, err
 }
 
 // IntegrityCheck reads a whole SQLite database and fails if it is damaged. On

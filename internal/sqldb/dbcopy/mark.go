@@ -71,35 +71,38 @@ func finish(ctx context.Context, db *sqldb.DB, run string) error {
 
 // Check fails with fault.Conflict if the database is an unfinished copy.
 func Check(ctx context.Context, db *sqldb.DB) error {
-	_, err := check(ctx, db)
-	return err
-}
-
-func check(ctx context.Context, db *sqldb.DB) (marked bool, err error) {
-	marked, err = db.HasTable(ctx, markTable)
-	if err != nil || !marked {
-		return marked, err
-	}
-	err = db.Read(ctx, func(tx *sqldb.Tx) error {
-		finished, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT finished FROM `+markTable)
-		if err == nil && finished == 0 {
-			err = fault.New(fault.Conflict, "a copy to this database was not finished; run vigil admin store copy again")
-		}
+	return db.Read(ctx, func(tx *sqldb.Tx) error {
+		_, err := isFinishedCopy(tx)
 		return err
 	})
-	return marked, err
 }
 
 // Adopt opens a finished copy for use: it becomes an independent database, which is no
 // longer accepted as a target. It fails like [Check] for an unfinished copy. It does
 // nothing for other databases.
 func Adopt(ctx context.Context, db *sqldb.DB) error {
-	marked, err := check(ctx, db)
-	if err != nil || !marked {
+	if marked, err := db.HasTable(ctx, markTable); err != nil || !marked {
 		return err
 	}
 	return db.Exclusive(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec(`DROP TABLE IF EXISTS ` + markTable)
+		finished, err := isFinishedCopy(tx)
+		if err != nil || !finished {
+			return err
+		}
+		_, err = tx.Exec(`DROP TABLE ` + markTable)
 		return err
 	})
+}
+
+// isFinishedCopy returns false for a database that is no copy, and fails with
+// fault.Conflict for an unfinished copy.
+func isFinishedCopy(tx *sqldb.Tx) (bool, error) {
+	if marked, err := tx.HasTable(markTable); err != nil || !marked {
+		return false, err
+	}
+	finished, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT finished FROM `+markTable)
+	if err == nil && finished == 0 {
+		err = fault.New(fault.Conflict, "a copy to this database was not finished; run vigil admin store copy again")
+	}
+	return err == nil, err
 }
