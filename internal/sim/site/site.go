@@ -6,7 +6,6 @@ package site
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -61,7 +60,7 @@ func (s *Site) Stop() error {
 	}
 	err := s.server.Close()
 	s.work.Wait()
-	return errors.Join(err)
+	return err
 }
 
 // Port returns the site's port.
