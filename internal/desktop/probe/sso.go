@@ -124,12 +124,14 @@ func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer,
 }
 
 // checkAuthority checks a certificate server by its own certificates. The one
-// that expires last counts.
+// that expires last counts, of those that are currently valid if there are any: a
+// renewed certificate may be published before it is valid.
 func checkAuthority(name string, certificates []*x509.Certificate, now time.Time, warning time.Duration) desktop.SSOPart {
 	part := desktop.SSOPart{Name: name, Status: desktop.SSOError, Reasons: []string{"it has no certificate that is valid now"}}
+	isValid := func(cert *x509.Certificate) bool { return !now.Before(cert.NotBefore) && now.Before(cert.NotAfter) }
 	var best *x509.Certificate
 	for _, cert := range certificates {
-		if best == nil || cert.NotAfter.After(best.NotAfter) {
+		if best == nil || isValid(cert) && !isValid(best) || isValid(cert) == isValid(best) && cert.NotAfter.After(best.NotAfter) {
 			best = cert
 		}
 	}
@@ -137,7 +139,7 @@ func checkAuthority(name string, certificates []*x509.Certificate, now time.Time
 		return part
 	}
 	described := reach.Describe(best)
-	described.Valid = !now.Before(best.NotBefore) && now.Before(best.NotAfter)
+	described.Valid = isValid(best)
 	part.Certificate = &described
 	switch {
 	case !described.Valid:

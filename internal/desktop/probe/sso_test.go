@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"crypto/x509"
 	"net"
 	"net/http"
 	"strconv"
@@ -107,5 +108,38 @@ func TestSingleSignOnProbe(t *testing.T) {
 	l.probe(2)
 	if m := status("the directory is down", desktop.SSOError); m.DomainStatus != desktop.SSOError || m.Primary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
+	}
+}
+
+func TestCertificateServerIsCheckedByItsValidCertificate(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	now := time.Now()
+	certificate := func(from, to time.Duration) *x509.Certificate {
+		ca, err := pki.New("corp-ca", pki.Validity{From: now.Add(from), To: now.Add(to)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ca.Certificate()
+	}
+	old, expiring, valid, next := certificate(-900*day, -day), certificate(-900*day, day), certificate(-day, 400*day), certificate(day, 900*day)
+	for _, tt := range []struct {
+		name         string
+		certificates []*x509.Certificate
+		want         desktop.SSOStatus
+		shown        *x509.Certificate
+	}{
+		{"the next one is not valid yet", []*x509.Certificate{valid, next}, desktop.SSOOK, valid},
+		{"the next one comes first", []*x509.Certificate{next, valid}, desktop.SSOOK, valid},
+		{"the valid one expires soon", []*x509.Certificate{next, expiring, old}, desktop.SSOWarn, expiring},
+		{"two are valid", []*x509.Certificate{expiring, valid}, desktop.SSOOK, valid},
+		{"none is valid", []*x509.Certificate{old, next}, desktop.SSOError, next},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			part := checkAuthority("ca1", tt.certificates, now, 30*day)
+			if part.Status != tt.want || part.Certificate.ValidTo != desktop.MillisOf(tt.shown.NotAfter) {
+				t.Errorf("part = %+v with the certificate %+v, want %s", part, part.Certificate, tt.want)
+			}
+		})
 	}
 }
