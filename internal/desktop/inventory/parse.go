@@ -59,7 +59,7 @@ func Parse(text []byte, o Options) (desktop.Inventory, error) {
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return desktop.Inventory{}, Problems{{max(more.Line, 1), "", "the file must contain one document"}}.fault()
 	}
-	r := &reader{lines: make(map[string]int)}
+	r := &reader{lines: make(map[string]int), nulls: make(map[string]bool)}
 	var f file
 	r.read(doc.Content[0], reflect.ValueOf(&f).Elem(), "")
 	inv := (&builder{reader: r, options: o, names: make(map[string]string), ids: make(map[desktop.ID]string)}).build(f)

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,6 +204,25 @@ func TestSelfMayBeSetByAnOption(t *testing.T) {
 	}
 	if self, _ := inv.Self(); self.Name != "b" {
 		t.Errorf("Self = %q, want b", self.Name)
+	}
+}
+
+func TestNullIsAsIfTheKeyWereMissing(t *testing.T) {
+	t.Parallel()
+	const with, without = "version: 1\nfarms: [{name: a, type: manual, error_percent: %s, rds_servers: [{name: b}]}]\n", "version: 1\nfarms: [{name: a, type: manual, rds_servers: [{name: b}]}]\n"
+	want, err := Parse([]byte(without), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, null := range []string{"", "~", "null"} {
+		got, err := Parse(fmt.Appendf(nil, with, null), Options{})
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%q: %v, inventory (-want +got):\n%s", null, err, diff)
+		}
+	}
+	_, err = Parse([]byte("version: 1\ngateways:\n  - name:\n    address: a\n"), Options{})
+	if want := "line 3: gateways[0].name is required"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Parse = %v, want %q", err, want)
 	}
 }
 

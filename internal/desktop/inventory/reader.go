@@ -16,6 +16,7 @@ import (
 type reader struct {
 	problems Problems
 	lines    map[string]int
+	nulls    map[string]bool // paths whose value is null; they have a line, but count as missing
 }
 
 func (r *reader) report(line int, path, format string, args ...any) {
@@ -44,7 +45,7 @@ func (r *reader) addError(path, format string, args ...any) {
 // isSet reports whether the file has a value at the path.
 func (r *reader) isSet(path string) bool {
 	_, ok := r.lines[path]
-	return ok
+	return ok && !r.nulls[path]
 }
 
 var durationType = reflect.TypeFor[time.Duration]()
@@ -90,7 +91,7 @@ func (r *reader) readStruct(n *yaml.Node, v reflect.Value, path string) {
 		case seen[key.Value]:
 			r.report(key.Line, keyPath, "is given twice")
 		case value.Tag == "!!null":
-			r.lines[keyPath] = value.Line // as if it were missing
+			r.lines[keyPath], r.nulls[keyPath] = value.Line, true
 		default:
 			r.read(value, field, keyPath)
 		}
