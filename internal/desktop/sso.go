@@ -141,7 +141,9 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 	}
 	if len(servers) == 0 {
 		servers = []SSOStatus{SSOError}
-		reasons = append(reasons, "no certificate server offers the template")
+		if r.Domain.status() != SSOError { // otherwise the servers are unknown
+			reasons = append(reasons, "no certificate server offers the template")
+		}
 	}
 	for _, part := range append(parts, r.CertificateServers...) {
 		for _, reason := range part.Reasons {

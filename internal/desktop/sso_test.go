@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -39,6 +40,34 @@ func TestStatusOfSSOConnector(t *testing.T) {
 			}
 			if (got.Status == SSOOK) != (len(got.Reasons) == 0) {
 				t.Errorf("status = %s with reasons %q", got.Status, got.Reasons)
+			}
+		})
+	}
+}
+
+func TestMissingCertificateServersAreAReasonOnlyIfTheDirectoryWasRead(t *testing.T) {
+	t.Parallel()
+	const reason = "no certificate server offers the template"
+	ok := SSOPart{Status: SSOOK}
+	read := SSOReading{Domain: ok, Template: ok, Primary: ok}
+	slow, failed := read, read
+	slow.Domain = SSOPart{Status: SSOWarn, Reasons: []string{"meh"}}
+	failed.Domain, failed.Template = SSOPart{Status: SSOError, Reasons: []string{"ugh"}}, SSOPart{}
+	for _, tt := range []struct {
+		name string
+		snap Snapshot[SSOReading]
+		want bool
+	}{
+		{"not checked yet", snapshotAfter[SSOReading](), false},
+		{"the probe fails", snapshotAfter[SSOReading](Unreachable), false},
+		{"the directory fails", snapshotAfter[SSOReading](failed), false},
+		{"a controller does not answer", snapshotAfter[SSOReading](slow), true},
+		{"no server offers the template", snapshotAfter[SSOReading](read), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := policy.SSORecord(SSOConnector{}, DomainInfo{}, tt.snap, noon)
+			if slices.Contains(got.Reasons, reason) != tt.want || got.Status != SSOError {
+				t.Errorf("status = %s with reasons %q, want the reason %q: %t", got.Status, got.Reasons, reason, tt.want)
 			}
 		})
 	}
