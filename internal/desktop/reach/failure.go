@@ -45,11 +45,6 @@ func Failure(endpoint string, err error) *desktop.Failure {
 	return fail(desktop.Broken, "answers with an error: "+err.Error())
 }
 
-// Reachable reports whether err came from an endpoint that answered.
-func Reachable(err error) bool {
-	return err == nil || Failure("", err).Cause != desktop.Unreachable
-}
-
 func isCertificate(err error) bool {
 	var verification *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
