@@ -26,9 +26,11 @@ const weakKey = 2048
 // the reading; it does not fail the probe.
 func (f TargetFactory) sso(c desktop.SSOConnector, inv desktop.Inventory) Target {
 	type spec struct {
-		Connector desktop.SSOConnector
-		Domain    desktop.Domain
+		Connector          desktop.SSOConnector
+		Domain             desktop.Domain
+		CertificateWarning time.Duration
 	}
+	warning := inv.Policy.CertificateWarning
 	var domain desktop.Domain
 	for _, d := range inv.Domains {
 		if d.ID == c.DomainID {
@@ -36,7 +38,7 @@ func (f TargetFactory) sso(c desktop.SSOConnector, inv desktop.Inventory) Target
 		}
 	}
 	return Target{
-		Ref: desktop.Ref{Kind: desktop.KindSSOConnector, ID: c.ID, Name: c.Name}, Spec: spec{c, domain}, Careful: true,
+		Ref: desktop.Ref{Kind: desktop.KindSSOConnector, ID: c.ID, Name: c.Name}, Spec: spec{c, domain, warning}, Careful: true,
 		Timeout: 20 * time.Second,
 		Probe: func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			var r desktop.SSOReading
@@ -60,7 +62,7 @@ func (f TargetFactory) sso(c desktop.SSOConnector, inv desktop.Inventory) Target
 				r.Domain.Reasons = append(r.Domain.Reasons, controller+" does not answer; another controller does")
 			}
 			r.Template = checkTemplate(c.TemplateName, services.Templates)
-			r.CertificateServers = checkServers(c, services.Servers, f.Now(), inv.Policy.CertificateWarning)
+			r.CertificateServers = checkServers(c, services.Servers, f.Now(), warning)
 			return r, nil, nil
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
 	"testing"
 	"time"
@@ -108,6 +109,23 @@ func TestSingleSignOnProbe(t *testing.T) {
 	l.probe(2)
 	if m := status("the directory is down", desktop.SSOError); m.DomainStatus != desktop.SSOError || m.Primary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
+	}
+}
+
+// TestChangedWarningPeriodReplacesTheTarget: the scheduler keeps a target whose spec
+// has not changed, with the values that its probe uses.
+func TestChangedWarningPeriodReplacesTheTarget(t *testing.T) {
+	t.Parallel()
+	spec := func(warning time.Duration) any {
+		inv := desktop.Inventory{Policy: desktop.DefaultPolicy(), SSOConnectors: []desktop.SSOConnector{{ID: "t", DomainID: "d1"}}}
+		inv.Policy.CertificateWarning = warning
+		return TargetFactory{}.sso(inv.SSOConnectors[0], inv).Spec
+	}
+	if reflect.DeepEqual(spec(time.Hour), spec(2*time.Hour)) {
+		t.Error("the spec does not contain the warning period")
+	}
+	if !reflect.DeepEqual(spec(time.Hour), spec(time.Hour)) {
+		t.Error("the spec changes without a reason")
 	}
 }
 
