@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"time"
 
 	"vigil/internal/auth/authapi"
 	"vigil/internal/desktop"
@@ -56,16 +57,42 @@ func (d loginDirectory) Find(name string) (desktop.Domain, bool) { return d.clie
 // Lockout implements [session.Directory]. For a directory that was not read yet
 // it assumes a very low threshold.
 func (d loginDirectory) Lockout(id desktop.ID) desktop.LockoutPolicy {
+	if p, ok := d.lockout(id); ok {
+		return p
+	}
+	return desktop.LockoutPolicy{Threshold: 2}
+}
+
+// longestWindow is the longest window that the group policy of Active Directory allows.
+const longestWindow = 99_999 * time.Minute
+
+// LongestWindow implements [session.Directory]. For a directory that was not read
+// yet it assumes a very long window.
+func (d loginDirectory) LongestWindow() time.Duration {
+	var longest time.Duration
+	for _, domain := range d.board.Inventory().Domains {
+		p, ok := d.lockout(domain.ID)
+		if !ok {
+			p.Window = longestWindow
+		}
+		longest = max(longest, p.Window)
+	}
+	return longest
+}
+
+// lockout returns the lockout policy of a domain, and false if its directory was not
+// read yet.
+func (d loginDirectory) lockout(id desktop.ID) (desktop.LockoutPolicy, bool) {
 	p := d.board.Lockout(id)
 	if p != (desktop.LockoutPolicy{}) {
-		return p
+		return p, true
 	}
 	for _, v := range d.board.Views() {
 		if v.ID == id && v.Status == string(desktop.DomainFullyAccessible) {
-			return p // it was read and never locks accounts
+			return p, true // it was read and never locks accounts
 		}
 	}
-	return desktop.LockoutPolicy{Threshold: 2}
+	return p, false
 }
 
 // Login implements [session.Directory].

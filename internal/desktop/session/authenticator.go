@@ -60,6 +60,9 @@ type Directory interface {
 
 	// Lockout returns the domain's lockout policy.
 	Lockout(d desktop.ID) desktop.LockoutPolicy
+
+	// LongestWindow returns the longest time for which a domain counts failures.
+	LongestWindow() time.Duration
 }
 
 // Options configure an Authenticator.
@@ -303,12 +306,17 @@ func (a *Authenticator) sessionOfRefreshToken(ctx context.Context, token string)
 // loginNetworksKept is how long networks of past logins are stored.
 const loginNetworksKept = 180 * 24 * time.Hour
 
+// failuresKept is how long failures are stored at least. They are stored longer if a
+// directory still counts them: a directory may do so for months, and a forgotten failure
+// is one wrong password too many.
+const failuresKept = 24 * time.Hour
+
 // Tidy deletes expired records. It is called periodically.
 func (a *Authenticator) Tidy(ctx context.Context) error {
 	now := a.Now()
 	return errors.Join(
 		a.Store.ForgetSessions(ctx, now.Add(-24*time.Hour)),
-		a.Store.ForgetFailures(ctx, now.Add(-24*time.Hour)),
+		a.Store.ForgetFailures(ctx, now.Add(-max(failuresKept, a.Directory.LongestWindow()))),
 		a.Store.ForgetLoginNetworks(ctx, now.Add(-loginNetworksKept)),
 	)
 }
