@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A storeFixture is a board of three connection servers that are probed at the same times. All
-// revisions are those of the store "a".
+// A storeFixture is a board of three connection servers that are probed at the same times.
 type storeFixture struct {
 	*testing.T
 	board   *Board
@@ -35,7 +34,7 @@ func (f *storeFixture) probe(after time.Duration, revisions ...Revision) {
 	}
 }
 
-// at returns a revision that the store reached a time ago.
+// at returns a revision that the store "a" reached a time ago.
 func (f *storeFixture) at(number int64, ago time.Duration) Revision {
 	return Revision{"a", number, MillisOf(f.now.Add(-ago))}
 }
@@ -95,7 +94,8 @@ func TestSlowServerIsReported(t *testing.T) {
 	}
 }
 
-// TestServersAreComparedAsTheyWereRead reads one server long before the next revision appears.
+// TestServersAreComparedAsTheyWereRead reads one server after the next revision appears, the others
+// before it.
 func TestServersAreComparedAsTheyWereRead(t *testing.T) {
 	t.Parallel()
 	f := newStoreFixture(t)

@@ -80,7 +80,7 @@ func TestFewCheckedServersOutvoteNoOther(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		n, wrong int // the one with another store
-		decided  int // so many servers are checked when the majority is certain
+		decided  int // number of checked servers at which the majority is certain
 	}{{"twenty servers", 20, 6, 12}, {"three servers", 3, 2, 3}} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := servers(tt.n)

@@ -27,7 +27,7 @@ func restart(inv Inventory, before []Change) (b *Board, now *time.Time, changes 
 	return b, now, changes
 }
 
-// ran returns the changes of a board that ran until two hours before noon.
+// ran returns the changes of a board that ran for 40 seconds, three hours before noon.
 func ran(inv Inventory, observe func(b *Board, at time.Time)) []Change {
 	clock := noon.Add(-3 * time.Hour)
 	b := NewBoard(func() time.Time { return clock })
@@ -161,7 +161,8 @@ func TestFarmWaitsForItsServers(t *testing.T) {
 	}
 }
 
-// TestRestartWithoutAnyFailureChangesNothing checks everything one after the other after a restart, and again.
+// TestRestartWithoutAnyFailureChangesNothing observes each component three times after a restart, in the state that it had
+// before. Some are down before and after.
 func TestRestartWithoutAnyFailureChangesNothing(t *testing.T) {
 	t.Parallel()
 	inv := testInventory()

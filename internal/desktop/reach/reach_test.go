@@ -94,7 +94,7 @@ func TestTrust(t *testing.T) {
 				cause = desktop.FailureOf(err).Cause
 			}
 			if cause != tt.cause {
-				t.Fatalf("Look = %v, want %q", err, tt.cause)
+				t.Fatalf("Probe = %v, want cause %q", err, tt.cause)
 			}
 			if c == nil {
 				if tt.trust.CAFile != file+".none" {
@@ -155,11 +155,11 @@ func TestFailuresAreClassified(t *testing.T) {
 		{"a malformed address", "gopher://x", desktop.Malformed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			patience := 30 * time.Second
+			timeout := 30 * time.Second
 			if tt.url == hung.url {
-				patience = time.Second // limited by this timeout alone
+				timeout = time.Second // the only limit: the server never answers
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			w, err := reach.NewWeb(tt.url, desktop.Trust{}, time.Now)
 			if err == nil {

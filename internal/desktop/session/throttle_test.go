@@ -321,7 +321,7 @@ func TestLoginThatFailsWhileTheCountsAreReadIsNotForgotten(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		threshold       int
-		running, others int // logins that run: from the network of the last login, and from unknown networks
+		running, others int // logins that run: from the network of the login that the test adds, and from unknown networks
 		known           bool
 	}{
 		{"one lane", 3, 2, 0, false},

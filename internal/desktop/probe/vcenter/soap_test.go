@@ -159,8 +159,8 @@ func describeBody(t *testing.T, body string) (desktop.VirtualCenterReading, erro
 	return describe(content)
 }
 
-// TestDatastoresHaveDistinctPaths reads two datastores of the same name as an account
-// that may not read their datacenters, or only one of them.
+// TestDatastoresHaveDistinctPaths reads two datastores of the same name with an account
+// that may read none, one or both of their folders.
 func TestDatastoresHaveDistinctPaths(t *testing.T) {
 	t.Parallel()
 	object := func(kind, id, name, parent string) objectContent {

@@ -35,7 +35,7 @@ func (f *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
 }
 
 // start starts a simulated virtual center. The simulator writes to package
-// variables at its start, so that the tests here do not run in parallel.
+// variables at its start; therefore the tests here do not run in parallel.
 func start(t *testing.T) *fixture {
 	t.Helper()
 	validity := pki.Around(time.Now(), time.Hour)
