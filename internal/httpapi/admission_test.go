@@ -119,11 +119,11 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 			t.Errorf("the other organisation: %d", got)
 		}
 		release <- struct{}{}
-		want(3, "in company")
+		want(3, "two active organisations, after one request ended")
 		release <- struct{}{}
-		want(2, "in company")
+		want(2, "two active organisations, after two requests ended")
 		release <- struct{}{}
-		want(2, "two active organisations, after one request ended")
+		want(2, "two active organisations, after three requests ended")
 		time.Sleep(2 * time.Second)
 		release <- struct{}{}
 		want(4, "alone again")

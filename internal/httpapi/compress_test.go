@@ -59,7 +59,7 @@ func TestLongAnswersToReadsAreCompressed(t *testing.T) {
 	}
 }
 
-// TestHeadOfCompressedResponses sends HEAD requests: they have the headers of the GET request and no
+// TestHeadOfCompressedResponses sends a HEAD request: the response has the headers of a GET, and no
 // body.
 func TestHeadOfCompressedResponses(t *testing.T) {
 	t.Parallel()

@@ -11,5 +11,5 @@ func (s *Server) SetSleep(sleep func(time.Duration)) { s.sleep = sleep }
 // SetListener replaces Listen.
 func (s *Server) SetListener(l net.Listener) { s.listener = l }
 
-// LimitConns is the listener of a server.
+// LimitConns limits the connections of a listener as a server does.
 var LimitConns = limitConns

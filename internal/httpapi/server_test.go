@@ -38,8 +38,9 @@ func start(t *testing.T, o httpapi.ServerOptions) (url string, stop func() error
 	return s.URL(), stop
 }
 
-// clientTrusting returns a client that trusts the certificate in a file.
-func clientTrusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
+// clientTrusting returns a client that trusts the certificate in a file and speaks one
+// version of TLS.
+func clientTrusting(t *testing.T, certFile string, version uint16) *http.Client {
 	t.Helper()
 	pem, err := os.ReadFile(certFile)
 	if err != nil {
@@ -47,7 +48,7 @@ func clientTrusting(t *testing.T, certFile string, minTLS uint16) *http.Client {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
-	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: minTLS, MaxVersion: minTLS}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	return &http.Client{Transport: tr}
 }
 

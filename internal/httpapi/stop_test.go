@@ -17,8 +17,8 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// pipeListener is a listener in memory: connections over a network do not have the
-// clock of synctest.
+// pipeListener is a listener in memory: the clock of synctest does not advance while a
+// goroutine waits for a network.
 type pipeListener struct {
 	conns  chan net.Conn
 	fails  chan struct{} // makes Accept fail when it is closed
