@@ -11,7 +11,7 @@ import (
 )
 
 // TestManyWorkersShareTheWriter has handlers write and insert further jobs,
-// while others insert jobs, all through the one writer that SQLite has.
+// while other goroutines insert jobs, all through the one writer that SQLite has.
 func TestManyWorkersShareTheWriter(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestProcessesSeeEachOther has one process execute jobs and another, which has no
-// queues, only insert them. Each sees both.
+// queues, only insert them. The second one sees both.
 func TestProcessesSeeEachOther(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {

@@ -41,8 +41,8 @@ func TestMetricsCountWaitingRunningAndFinishedJobs(t *testing.T) {
 	})
 }
 
-// TestWaitOfRepeatedJobsIsNotTheirAge repeats a job of an organisation, whose turn is not
-// the time when it was due.
+// TestWaitOfRepeatedJobsIsNotTheirAge repeats a job with a share. Its scheduled_at is its
+// turn, so it is not known since when the second attempt was due.
 func TestWaitOfRepeatedJobsIsNotTheirAge(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {

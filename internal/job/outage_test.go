@@ -39,9 +39,9 @@ func TestAttemptWhoseEndWasNotStoredIsRescued(t *testing.T) {
 	})
 }
 
-// TestStopsOfPostgreSQLDelayNoJob crashes the database server of a queue for so long that
-// River gives up storing the ends of jobs. At most ten seconds after its return, a job that
-// failed, one that succeeded and one that waited run.
+// TestStopsOfPostgreSQLDelayNoJob crashes the database server of a queue, and starts it after
+// River has given up storing the ends of jobs. Within ten seconds, three jobs must run: one
+// that had failed, one that had succeeded and one that had waited.
 func TestStopsOfPostgreSQLDelayNoJob(t *testing.T) {
 	t.Parallel()
 	if n := os.Getenv("VIGIL_STOPS_POSTGRES"); n == "" || n == "0" {

@@ -57,8 +57,8 @@ func TestShareLimitHoldsInAllProcesses(t *testing.T) {
 	})
 }
 
-// TestPendingJobsAreAdmittedWithoutQuota executes jobs that a process with a quota has
-// inserted in one without.
+// TestPendingJobsAreAdmittedWithoutQuota has a process without a quota execute jobs that
+// one with a quota has inserted.
 func TestPendingJobsAreAdmittedWithoutQuota(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {

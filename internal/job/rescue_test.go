@@ -104,7 +104,7 @@ func TestJobOfAKilledProcessIsRescued(t *testing.T) {
 			done <- j
 			return nil
 		})
-		// What the dead process claimed for its job is free again as well.
+		// The lock that the job held in the dead process is free again as well.
 		if j := next(t, done); j.Attempt != 2 {
 			t.Errorf("attempt %d, want 2", j.Attempt)
 		}
@@ -152,7 +152,7 @@ func TestJobOfALivingProcessIsNotRescued(t *testing.T) {
 			beats <- struct{}{}
 			return nil
 		})
-		// More beats than a dead process is given.
+		// More heartbeats than a lease lasts: each inserts one job.
 		for range 8 {
 			next(t, beats)
 		}
