@@ -22,12 +22,13 @@ type Log struct {
 	// number of events dropped so far. It may be nil.
 	Failed func(err error, dropped int)
 
-	mu      sync.Mutex
-	writer  Writer
-	waiting []desktop.Event
-	dropped int
-	wake    chan struct{} // signals queued events
-	changed chan struct{} // signals another writer
+	mu       sync.Mutex
+	writer   Writer
+	waiting  []desktop.Event
+	dropped  int
+	discards int           // number of times that the queue was discarded
+	wake     chan struct{} // signals queued events
+	changed  chan struct{} // signals another writer
 }
 
 const (
@@ -50,6 +51,7 @@ func (l *Log) Use(w Writer) {
 	l.writer = w
 	if w == nil {
 		l.waiting = nil
+		l.discards++
 	}
 	l.mu.Unlock()
 	signal(l.changed)
@@ -115,7 +117,7 @@ func (l *Log) pause(ctx context.Context, d time.Duration) {
 func (l *Log) flush(ctx context.Context) bool {
 	for {
 		l.mu.Lock()
-		w, n := l.writer, min(len(l.waiting), maxBatch)
+		w, n, discards := l.writer, min(len(l.waiting), maxBatch), l.discards
 		batch := slices.Clone(l.waiting[:n])
 		l.waiting = l.waiting[n:]
 		l.mu.Unlock()
@@ -124,7 +126,9 @@ func (l *Log) flush(ctx context.Context) bool {
 		}
 		if err := write(ctx, w, batch); err != nil {
 			l.mu.Lock()
-			l.keep(append(batch, l.waiting...))
+			if l.discards == discards { // otherwise the batch would have been discarded too
+				l.keep(append(batch, l.waiting...))
+			}
 			dropped := l.dropped
 			l.mu.Unlock()
 			if l.Failed != nil {

@@ -93,6 +93,54 @@ func TestLogWritesTheQueueBeforeItEnds(t *testing.T) {
 	})
 }
 
+// slowStore is a writer whose first write takes a minute and fails.
+type slowStore struct{ store }
+
+func (s *slowStore) Write(context.Context, []desktop.Event) error {
+	time.Sleep(time.Minute)
+	return errors.New("the database is closed")
+}
+
+// TestEventsOfARemovedDatabaseAreDiscarded replaces the database while a batch is written.
+func TestEventsOfARemovedDatabaseAreDiscarded(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		during []bool // what is used during the write: no database, or another one
+		want   int    // events that the last database gets
+	}{
+		{"removed", []bool{false}, 0},
+		{"removed and configured again", []bool{false, true}, 0},
+		{"replaced", []bool{true}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, last := NewLog(), &store{}
+				l.Use(&slowStore{})
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() { defer close(done); l.Run(ctx) }()
+				l.Record(event(1), event(2))
+				synctest.Wait()
+				for _, another := range tt.during {
+					if another {
+						l.Use(last)
+					} else {
+						l.Use(nil)
+					}
+				}
+				time.Sleep(5 * time.Minute)
+				l.Use(last)
+				time.Sleep(5 * time.Minute)
+				stop()
+				<-done
+				if n := len(last.events); n != tt.want {
+					t.Errorf("%d events were written, want %d", n, tt.want)
+				}
+			})
+		})
+	}
+}
+
 func TestLogTriesAnotherDatabaseAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken, available := &store{unavailable: true}, &store{}
