@@ -178,8 +178,8 @@ func TestSettingTheSameStatusKeepsItsTime(t *testing.T) {
 func TestCheckVersion(t *testing.T) {
 	t.Parallel()
 	a := posture.Account{ETag: "v1"}
-	for required, kind := range map[string]error{"": nil, "*": nil, "v1": nil, "v0,v1": nil, "v2": errors.New("stale"), "v0,v2": errors.New("stale"), `""`: errors.New("stale"), `"*"`: errors.New("stale")} {
-		if err := a.CheckVersion(required); (err == nil) != (kind == nil) || err != nil && !fault.Is(err, fault.Stale) {
+	for required, want := range map[string]error{"": nil, "*": nil, "v1": nil, "v0,v1": nil, "v2": errors.New("stale"), "v0,v2": errors.New("stale"), `""`: errors.New("stale"), `"*"`: errors.New("stale")} {
+		if err := a.CheckVersion(required); (err == nil) != (want == nil) || err != nil && !fault.Is(err, fault.Stale) {
 			t.Errorf("CheckVersion(%q) = %v", required, err)
 		}
 	}

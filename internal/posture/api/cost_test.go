@@ -10,7 +10,7 @@ import (
 	"vigil/internal/posture/walk"
 )
 
-// costly is a store of entities whose aggregations cost as much as it says.
+// costly is a store of entities whose AggregationCost is always rows.
 type costly struct {
 	posture.EntityStore
 	rows int
@@ -24,8 +24,8 @@ func (c costly) Aggregate(context.Context, posture.OrgID, posture.EntityFilter, 
 	return 7, nil, nil
 }
 
-// TestExpensiveAggregationsAreLimited counts while another query of the organisation has
-// its only place.
+// TestExpensiveAggregationsAreLimited aggregates while another query holds the only slot of
+// the organisation.
 func TestExpensiveAggregationsAreLimited(t *testing.T) {
 	t.Parallel()
 	org := posture.OrgID("a")

@@ -37,8 +37,8 @@ type load struct {
 	messages int
 }
 
-// The accounts of a load: in the first ones resources change and events report it, the
-// others are collected all the time.
+// eventAccounts is the number of accounts of a load whose resources change, which events
+// report. The others are collected all the time.
 const eventAccounts = 3
 
 // perRound is the number of changes that are made and reported before the next ones.
@@ -252,8 +252,8 @@ func (l *load) check(in *instance.Installation) {
 		len(l.writes), l.runs, ends, l.rounds, perRound, l.messages)
 }
 
-// checkRecords checks that the audit log has one record of each acknowledged write that
-// is not of a replay.
+// checkRecords checks that the audit log has one record of each acknowledged write, not
+// counting the records of replays.
 func (l *load) checkRecords(in *instance.Installation) {
 	l.t.Helper()
 	counts := map[string]int{}

@@ -96,14 +96,14 @@ func (c *cluster) call(method, path string, body any, key string) answer {
 	return answer{}
 }
 
-func (c *cluster) count(tries int, elapsed time.Duration) {
+func (c *cluster) count(retries int, elapsed time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.requests++
-	if tries > 0 {
+	if retries > 0 {
 		c.retried++
 	}
-	c.maxTries, c.slowest = max(c.maxTries, tries+1), max(c.slowest, elapsed)
+	c.maxTries, c.slowest = max(c.maxTries, retries+1), max(c.slowest, elapsed)
 }
 
 // try sends a request to one process.

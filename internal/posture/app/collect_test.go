@@ -30,7 +30,7 @@ func (awsOnly) Subscriptions(context.Context, posture.Access, string) ([]posture
 }
 
 // TestOnboardAndCollect adds, links, validates and collects an account of a simulated
-// AWS through the real SDK.
+// AWS over its real protocols.
 func TestOnboardAndCollect(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
