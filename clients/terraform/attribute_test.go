@@ -64,8 +64,8 @@ func saves[Model any](s *server, k kind[Model], m Model) func() []error {
 	}
 }
 
-// TestNullSettingIsNotGiven checks that a channel has its other settings if one is null, for
-// example that of a variable that is not set.
+// TestNullSettingIsNotGiven checks that a null setting, for example from a Terraform variable
+// without a value, is omitted and the other settings are kept.
 func TestNullSettingIsNotGiven(t *testing.T) {
 	t.Parallel()
 	m := channelModel{Settings: types.MapValueMust(types.StringType, map[string]attr.Value{

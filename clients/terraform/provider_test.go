@@ -40,10 +40,10 @@ func demoProvider(t *testing.T) (map[string]func() (tfprotov6.ProviderServer, er
 func TestResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		typeName, before, after string                     // attributes, separated by semicolons; the name is before and after
+		typeName, before, after string                     // attributes, separated by semicolons; the attribute name is "before", then "after"
 		others                  string                     // blocks that the attributes refer to
-		importID                resource.ImportStateIdFunc // the id if nil
-		notReturned             []string                   // secrets
+		importID                resource.ImportStateIdFunc // if nil, the resource is imported by its id
+		notReturned             []string                   // attributes that the server does not return, because they hold secrets
 	}{
 		{
 			typeName: "vigil_cloud_account",
