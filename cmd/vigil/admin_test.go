@@ -42,7 +42,7 @@ func TestOperatorCommandsAreRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []audit.Record
-	for _, org := range []string{"", string(orgs[0].ID)} { // the records of an organisation are for its admins
+	for _, org := range []string{"", string(orgs[0].ID)} { // "" selects the records that belong to no organisation
 		records, err := in.Audit.Page(t.Context(), audit.Filter{Org: org, Limit: 100})
 		if err != nil {
 			t.Fatal(err)

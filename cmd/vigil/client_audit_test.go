@@ -22,7 +22,7 @@ type auditServer struct {
 	mu         sync.Mutex
 	records    []string // newest last
 	queries    []url.Values
-	beforePage func(s *auditServer) // called before each first page
+	beforePage func(s *auditServer) // called before the first page of each listing
 }
 
 func (s *auditServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -198,7 +198,7 @@ func TestDesktopCommands(t *testing.T) {
 			t.Errorf("%T requested %q", c.command, server.requests)
 		}
 	}
-	if _, code := runDesktop(t, &desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "error"}, ""); exitCode(code) != exitFindings {
-		t.Errorf("--fail-on: %v", code)
+	if _, err := runDesktop(t, &desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "error"}, ""); exitCode(err) != exitFindings {
+		t.Errorf("--fail-on: %v", err)
 	}
 }

@@ -61,8 +61,8 @@ func writeSecret(t *testing.T) string {
 	return file
 }
 
-// commandsOn logs in to a fake server with the API token in a file, and returns a function that
-// runs a command there. It returns the exit code and the output. All requests but the login go to serve.
+// commandsOn logs in to a fake server with the API token in a file. It returns a function that runs
+// a command there and returns its exit code and output. All requests but the login go to serve.
 func commandsOn(t *testing.T, token string, serve http.HandlerFunc) func(args ...string) (int, string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

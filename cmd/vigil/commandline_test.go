@@ -8,8 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestOneCommandIsParsedAsInTheWholeCommandLine checks that the parser that has only one
-// command knows the same subcommands and flags for it as the parser of all.
+// TestOneCommandIsParsedAsInTheWholeCommandLine compares the subcommands and flags in a parser
+// of one command with those of this command in the parser of all commands.
 func TestOneCommandIsParsedAsInTheWholeCommandLine(t *testing.T) {
 	t.Parallel()
 	app, err := allCommands()
@@ -33,7 +33,7 @@ func TestOneCommandIsParsedAsInTheWholeCommandLine(t *testing.T) {
 	}
 }
 
-// TestOtherWordsAreNoCommands checks that the name of a field that is not a command is refused.
+// TestOtherWordsAreNoCommands checks that the name of a field of cli that is not a command is refused.
 func TestOtherWordsAreNoCommands(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"configfile", "nosuch"} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBashCompletes runs the script in bash, with a function that replaces vigil and
-// prints its arguments.
+// TestBashCompletes runs the completion script in bash, with a function that replaces "vigil
+// names KIND" and prints two names, KIND-1 and "KIND 2".
 func TestBashCompletes(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("bash")
@@ -84,7 +84,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesOfEveryFlag checks that every kind of names that a flag or argument states exists.
+// TestNamesOfEveryFlag checks that the flags and arguments use every kind of names, and no unknown kind.
 func TestNamesOfEveryFlag(t *testing.T) {
 	t.Parallel()
 	app, err := allCommands()

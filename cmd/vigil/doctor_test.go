@@ -18,8 +18,8 @@ import (
 	"vigil/internal/instance"
 )
 
-// newDoctor returns a doctor for an installation of a posture server in a folder that
-// is empty except for the settings of the server's address.
+// newDoctor returns a doctor for a posture server that is configured but not installed:
+// its data folder does not exist.
 func newDoctor(t *testing.T) *doctor {
 	t.Helper()
 	conf := config.Config{DataDir: filepath.Join(t.TempDir(), "data"), MinFreeMB: 1}

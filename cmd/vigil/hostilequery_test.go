@@ -118,7 +118,7 @@ func TestHostileQueriesOnServer(t *testing.T) {
 	c.graphQuery(t.Context(), "g.V().both().count()") // the graph is loaded
 	queries := append(readQueries(t, "../../gremlin/testdata/hostile-queries.txt"), readQueries(t, "testdata/hostile-responses.txt")...)
 	if os.Getenv("VIGIL_HOSTILE_QUERIES") == "" { // all of them take three minutes
-		queries = slices.DeleteFunc(queries, func(b hostileQuery) bool { return !slices.Contains(largestQueries, b.name) })
+		queries = slices.DeleteFunc(queries, func(q hostileQuery) bool { return !slices.Contains(largestQueries, q.name) })
 		if len(queries) != len(largestQueries) {
 			t.Fatalf("found %d of %d queries", len(queries), len(largestQueries))
 		}
@@ -136,13 +136,13 @@ func TestHostileQueriesOnServer(t *testing.T) {
 			t.Errorf("%s used %d MB with a budget of %d MB", name, used>>20, concurrent*memoryBudget>>20)
 		}
 	}
-	for _, b := range queries {
-		measure(b.name, 1, func() { c.sendQuery(b) })
+	for _, q := range queries {
+		measure(q.name, 1, func() { c.sendQuery(q) })
 	}
 	measure("three at a time", 3, func() {
 		var group sync.WaitGroup
-		for _, b := range queries[:3] {
-			group.Go(func() { c.sendQuery(b) })
+		for _, q := range queries[:3] {
+			group.Go(func() { c.sendQuery(q) })
 		}
 		group.Wait()
 	})
@@ -151,19 +151,19 @@ func TestHostileQueriesOnServer(t *testing.T) {
 }
 
 // sendQuery sends a query and checks that it is rejected or answered in time.
-func (c *caller) sendQuery(b hostileQuery) {
-	status, text, ran := c.graphQuery(c.t.Context(), b.text)
+func (c *caller) sendQuery(q hostileQuery) {
+	status, text, ran := c.graphQuery(c.t.Context(), q.text)
 	if status != http.StatusOK && status != http.StatusBadRequest {
-		c.t.Errorf("%s = %d %s", b.name, status, text)
+		c.t.Errorf("%s = %d %s", q.name, status, text)
 	}
 	// The machine may be busy, so only a large difference counts.
 	if ran > 2*timeBudget+5*time.Second {
-		c.t.Errorf("%s ran for %v, at most %v", b.name, ran, timeBudget)
+		c.t.Errorf("%s ran for %v, at most %v", q.name, ran, timeBudget)
 	}
 }
 
-// graphQuery returns the status of a response, the beginning of its text, and the time
-// until then.
+// graphQuery returns the status of a response, the beginning of its body, and the time
+// until its headers arrived.
 func (c *caller) graphQuery(ctx context.Context, query string) (status int, text []byte, elapsed time.Duration) {
 	body, err := json.Marshal(map[string]string{"gremlin": query, "partitionKey": string(hostileAccount)})
 	must(c.t, err)
@@ -182,8 +182,8 @@ func (c *caller) graphQuery(ctx context.Context, query string) (status int, text
 	return res.StatusCode, text, elapsed
 }
 
-// waitUntilSettled waits until the memory of the server has shrunk to about idle, and returns
-// it.
+// waitUntilSettled waits until the resident memory of the server has shrunk to about idle, and
+// returns its size.
 func (f *attackedServer) waitUntilSettled(t *testing.T, idle int64) int64 {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {

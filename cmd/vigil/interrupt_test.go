@@ -15,8 +15,8 @@ import (
 	"vigil/internal/fault"
 )
 
-// TestInterruptedCommands interrupts commands that wait for a server. A script must not take
-// the interruption for success, except of a command that runs until it is interrupted.
+// TestInterruptedCommands interrupts commands that wait for a server. Their exit
+// code must report a failure, unless the command is meant to run until it is interrupted.
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

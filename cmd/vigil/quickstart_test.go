@@ -50,7 +50,7 @@ func TestQuickStart(t *testing.T) {
 	script, environment := quickStart(t, dir, g, cloud, receiver.URL)
 	shell := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script)
 	shell.Dir, shell.Env = dir, environment
-	shell.WaitDelay = time.Minute // for the server, which has the output of the shell
+	shell.WaitDelay = time.Minute // for the server in the background, which writes to the same output
 	out, err := shell.CombinedOutput()
 	if err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "vigil.log"))

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(cleaned{m}, map[string]func(){"vigil": main})
 }
 
-// cleaned removes the executable that builtVigil has built after the tests.
+// cleaned runs the tests and then removes the executable of builtVigil.
 type cleaned struct{ *testing.M }
 
 func (c cleaned) Run() int {

@@ -46,15 +46,15 @@ func TestStoreCopyKeepsEverything(t *testing.T) {
 	vigil(t, environ, 0, "store", "copy", "--to", post)
 	before := dump(t, first)
 	second := dbtest.SQLite(t)
-	// The commands do not change the checkpoint of the first installation, whose audit
-	// log continues separately.
+	// The copies need another checkpoint file: their audit log and that of the first
+	// installation continue separately.
 	environ = append(environ, "VIGIL_AUDIT_CHECKPOINT="+filepath.Join(t.TempDir(), "checkpoint"))
 	if got := vigil(t, environ, 0, "entity", "find", "--org", "example", "--count", "tag.env = prod", "--database", post); got != "2\n" {
 		t.Errorf("the copy finds %q by tag, want 2", got)
 	}
 	vigil(t, environ, 0, "store", "copy", "--from", post, "--to", second)
 	after := dump(t, second)
-	delete(before, "audit_record") // it has one more, of the second copy
+	delete(before, "audit_record") // the audit log has one more record, of the second copy
 	delete(before, "audit_target")
 	delete(before, "audit_chain")
 	for table, rows := range before {
