@@ -196,7 +196,7 @@ var scalars = []graph.Value{
 	graph.List(graph.Int(1), graph.String("x")), graph.Map(graph.Entry{Key: graph.String("k"), Value: graph.Int(7)}),
 }
 
-// values draws one value, mostly of one kind, so that columns are typed.
+// values draws a value, mostly an int or a string, so that many columns have values of one kind.
 func values() *rapid.Generator[graph.Value] {
 	return rapid.OneOf(
 		rapid.Map(rapid.Int32Range(0, 5), graph.Int),
@@ -388,8 +388,8 @@ func TestPatchWithNamedEdges(t *testing.T) {
 			t.Errorf("%d edges, want 1", g.NumEdges())
 		}
 	}
-	unchanged := graph.Change{Record: graph.Record{ID: b, Label: "B", Out: []graph.EdgeRecord{{ID: graph.Long(7), Label: "x", To: a}}}}
-	if _, err := g.Patch([]graph.Change{unchanged}); !errors.Is(err, graph.ErrDuplicate) {
+	duplicate := graph.Change{Record: graph.Record{ID: b, Label: "B", Out: []graph.EdgeRecord{{ID: graph.Long(7), Label: "x", To: a}}}}
+	if _, err := g.Patch([]graph.Change{duplicate}); !errors.Is(err, graph.ErrDuplicate) {
 		t.Errorf("second edge 7: %v", err)
 	}
 	if _, err := g.Patch([]graph.Change{{}}); err == nil {
@@ -397,8 +397,8 @@ func TestPatchWithNamedEdges(t *testing.T) {
 	}
 }
 
-// TestPatchRefusesDuplicatesOfRemovedEdge replaces an edge by two with its id. The index of ids
-// has both the removed edge and the first new one then, in an order that depends on the id.
+// TestPatchRefusesDuplicatesOfRemovedEdge replaces an edge by two with its id. When the second is
+// added, the index of ids has the removed edge and the first, in an order that depends on the id.
 func TestPatchRefusesDuplicatesOfRemovedEdge(t *testing.T) {
 	t.Parallel()
 	a, b := graph.String("a"), graph.String("b")

@@ -30,7 +30,7 @@ func TestSnapshotKeepsGraph(t *testing.T) {
 			model[c.ID.Str()] = c.Record
 		}
 		for id, r := range model {
-			if r.Label == "" {
+			if r.Label == "" { // drawn as a removal
 				delete(model, id)
 			}
 		}
