@@ -8,8 +8,8 @@ import (
 	"vigil/graph"
 )
 
-// account returns a graph like that of a cloud account with about n resources:
-// many small resources that are connected to a few large ones.
+// account returns a graph like that of a cloud account with about n resources: many
+// instances and volumes that refer to a few shared keys, roles, groups and buckets.
 func account(tb testing.TB, n int) *graph.Graph {
 	tb.Helper()
 	a := &accountBuilder{tb: tb, b: graph.NewBuilder(graph.Limits{}), rnd: rand.New(rand.NewPCG(1, uint64(n)))}
@@ -68,7 +68,7 @@ func (a *accountBuilder) any(values []graph.Value) graph.Value {
 }
 
 func (a *accountBuilder) fill(n int) {
-	no := func(int) map[string]graph.Value { return nil }
+	noProperties := func(int) map[string]graph.Value { return nil }
 	chance := func(p float64) graph.Value { return graph.Bool(a.rnd.Float64() < p) }
 	keys := a.addMany("KMS.Key", n/100+1, func(int) map[string]graph.Value {
 		return map[string]graph.Value{"rotation": chance(0.7)}
@@ -76,7 +76,7 @@ func (a *accountBuilder) fill(n int) {
 	roles := a.addMany("IAM.Role", n/20+1, func(i int) map[string]graph.Value {
 		return map[string]graph.Value{"admin": chance(0.05), "age": graph.Int(int32(a.rnd.IntN(900)))}
 	})
-	groups := a.addMany("EC2.SecurityGroup", n/20+1, no)
+	groups := a.addMany("EC2.SecurityGroup", n/20+1, noProperties)
 	ports := []int32{22, 80, 443, 3389, 5432, 8080}
 	rules := a.addMany("EC2.IngressRule", n/8+1, func(int) map[string]graph.Value {
 		cidr := "10.0.0.0/8"

@@ -95,8 +95,9 @@ func drawGraph(t *rapid.T) *graph.Graph {
 }
 
 // drawSteps draws steps that start from vertices. Steps that do not yield
-// vertices may only be last, and only if last is true.
-func drawSteps(t *rapid.T, depth int, last, within bool) string {
+// vertices may only be last, and only if last is true. A nested traversal has
+// at least one step.
+func drawSteps(t *rapid.T, depth int, last, nested bool) string {
 	var b strings.Builder
 	n := rapid.IntRange(0, 5).Draw(t, "steps")
 	for range n {
@@ -109,7 +110,7 @@ func drawSteps(t *rapid.T, depth int, last, within bool) string {
 		}
 		b.WriteString(rapid.SampledFrom(ends).Draw(t, "end"))
 	}
-	if s := b.String(); s != "" || !within {
+	if s := b.String(); s != "" || !nested {
 		return s
 	}
 	return drawMove(t)

@@ -11,14 +11,14 @@ import (
 	"vigil/gremlin"
 )
 
-// FuzzRun runs every text that compiles on a small graph. The query may fail,
-// but only with an error about the query.
+// FuzzRun compiles texts and runs the valid queries on a small graph. They may
+// fail, but not with an internal error.
 func FuzzRun(f *testing.F) {
 	for _, text := range securityQueries {
 		f.Add(text)
 	}
-	for _, b := range hostileQueries(f) {
-		f.Add(b.text)
+	for _, q := range hostileQueries(f) {
+		f.Add(q.text)
 	}
 	for _, text := range scriptQueries(f) {
 		f.Add(text)

@@ -76,10 +76,10 @@ func TestHostileQueriesExceedBudget(t *testing.T) {
 	g := denseGraph(t, 2000, 8)
 	// A tenth of the default budget, so that the test is faster.
 	budget := gremlin.Budget{Traversers: 100_000, Live: 10_000, Memory: 6 << 20, Results: 1000}
-	for _, b := range hostileQueries(t) {
-		t.Run(b.name, func(t *testing.T) {
+	for _, q := range hostileQueries(t) {
+		t.Run(q.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := run(t.Context(), t, g, b.text, budget)
+			_, err := run(t.Context(), t, g, q.text, budget)
 			var budgetErr *gremlin.BudgetError
 			if !errors.As(err, &budgetErr) {
 				// A number may also overflow.
@@ -140,12 +140,12 @@ func TestHostileQueriesRespectTimeLimit(t *testing.T) {
 	budget := gremlin.Unlimited
 	budget.Memory = 128 << 20
 	budget.Time = 300 * time.Millisecond
-	for _, b := range hostileQueries(t) {
-		t.Run(b.name, func(t *testing.T) {
+	for _, q := range hostileQueries(t) {
+		t.Run(q.name, func(t *testing.T) {
 			best := time.Hour
 			for range 25 {
 				start := time.Now()
-				_, _ = run(t.Context(), t, g, b.text, budget) // without other limits some queries succeed
+				_, _ = run(t.Context(), t, g, q.text, budget) // without other limits some queries succeed
 				best = min(best, time.Since(start))
 				if best <= budget.Time*11/10 {
 					return
@@ -165,10 +165,10 @@ func TestHostileQueriesRespectMemoryLimit(t *testing.T) {
 	g := denseGraph(t, 2000, 8)
 	budget := gremlin.Unlimited
 	budget.Memory = 32 << 20
-	for _, b := range hostileQueries(t) {
-		t.Run(b.name, func(t *testing.T) {
+	for _, q := range hostileQueries(t) {
+		t.Run(q.name, func(t *testing.T) {
 			w := &heapWatch{Context: t.Context(), allowed: budget.Memory * 11 / 10, remaining: time.Second}
-			_, err := run(w, t, g, b.text, budget)
+			_, err := run(w, t, g, q.text, budget)
 			if w.peak > w.allowed {
 				t.Errorf("used %d MiB with a budget of %d MiB (%v)", w.peak>>20, budget.Memory>>20, err)
 			}
@@ -182,7 +182,7 @@ func TestHostileQueriesRespectMemoryLimit(t *testing.T) {
 type heapWatch struct {
 	context.Context
 	allowed   int64         // allowed live bytes above those at the start
-	peak      int64         // peak of live bytes, if above allowed
+	peak      int64         // most live bytes above those at the start at any measurement
 	remaining time.Duration // remaining run time of the query, excluding measurements
 
 	base      int64 // live bytes at the start

@@ -39,7 +39,7 @@ func TestVariables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"3", "5"}[least/4:]
+		want := []string{"3", "5"}[least/4:] // only "5" is greater than 4
 		if diff := cmp.Diff(want, texts(g, res)); diff != "" {
 			t.Errorf("least %d (-want +got):\n%s", least, diff)
 		}

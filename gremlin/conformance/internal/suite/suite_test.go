@@ -224,8 +224,8 @@ func TestQueryValuesAndPanics(t *testing.T) {
 }
 
 // TestEveryScenarioIsParsed checks that the graph, parameters and expectation of
-// every scenario can be parsed: an engine that returns the expected values
-// passes.
+// every scenario that expects a list of results can be parsed: an engine that
+// returns the expected values passes.
 func TestEveryScenarioIsParsed(t *testing.T) {
 	t.Parallel()
 	graphs, err := ReadGraphs(tinkerpoptest.Open(t))
