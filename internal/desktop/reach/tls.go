@@ -30,12 +30,20 @@ func (p *PeerCertificate) Certificate() *desktop.Certificate {
 	return p.certificate
 }
 
-// Err returns why the certificate was not accepted, for libraries that hide the
+// Err returns why the last certificate was not accepted, for libraries that hide the
 // cause of a failed handshake.
 func (p *PeerCertificate) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
+}
+
+// ClearErr clears the error and keeps the certificate. Without it, the error of an earlier
+// connection would explain the failure of a later one that presents no certificate.
+func (p *PeerCertificate) ClearErr() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = nil
 }
 
 func (p *PeerCertificate) set(c *desktop.Certificate, err error) {

@@ -109,6 +109,7 @@ func (d *Database) countEvents(ctx context.Context) (int64, error) {
 // open returns the connected database. It creates missing tables.
 func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 	d.lastErr.Clear()
+	d.peerCert.ClearErr()
 	if d.closed { // a probe or a writer that was waiting would leave connections open
 		return nil, errors.New("the event database is closed")
 	}

@@ -2,6 +2,7 @@ package eventdb
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"sync/atomic"
@@ -108,6 +109,21 @@ func pass(in net.Conn, to string, open func(net.Conn) (net.Conn, error)) {
 	defer out.Close()
 	go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
 	_, _ = io.Copy(in, out)
+}
+
+// overTLS returns a function for [proxy] that answers PostgreSQL's request for TLS and
+// starts it.
+func overTLS(leaf tls.Certificate) func(net.Conn) (net.Conn, error) {
+	return func(c net.Conn) (net.Conn, error) {
+		request := make([]byte, 8)
+		if _, err := io.ReadFull(c, request); err != nil {
+			return nil, err
+		}
+		if _, err := c.Write([]byte("S")); err != nil {
+			return nil, err
+		}
+		return tls.Server(c, &tls.Config{Certificates: []tls.Certificate{leaf}}), nil
+	}
 }
 
 var someEvents = []desktop.Event{

@@ -1,7 +1,6 @@
 package eventdb
 
 import (
-	"crypto/tls"
 	"database/sql"
 	"fmt"
 	"io"
@@ -204,6 +203,34 @@ func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 	}
 }
 
+func TestUntrustedCertificateIsForgottenWhenTheServerIsDown(t *testing.T) {
+	t.Parallel()
+	validity := pki.Around(time.Now(), time.Hour)
+	ca, err := pki.New("Test CA", validity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := ca.Leaf(validity, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent := listen(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	spec, wire := withListener(t, desktop.EventDatabase{
+		Type: desktop.PostgreSQL, Server: "127.0.0.1", Port: silent.Port(), Database: "events", User: "vigil",
+	}, overTLS(leaf))
+	l := newFixture(t, spec, "secret")
+	for _, tt := range []struct {
+		state flakylistener.State
+		want  desktop.Cause
+	}{{flakylistener.Up, desktop.Untrusted}, {flakylistener.Down, desktop.Unreachable}, {flakylistener.Up, desktop.Untrusted}} {
+		wire.Set(tt.state)
+		_, certificate, err := l.db.Probe(t.Context())
+		if err == nil || desktop.FailureOf(err).Cause != tt.want || certificate == nil {
+			t.Errorf("state %v: %v with the certificate %v, want %s", tt.state, err, certificate, tt.want)
+		}
+	}
+}
+
 func TestPostgreSQLOverTLS(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
@@ -216,16 +243,7 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, _ = withListener(t, spec, func(c net.Conn) (net.Conn, error) {
-		request := make([]byte, 8) // the client requests TLS
-		if _, err := io.ReadFull(c, request); err != nil {
-			return nil, err
-		}
-		if _, err := c.Write([]byte("S")); err != nil {
-			return nil, err
-		}
-		return tls.Server(c, &tls.Config{Certificates: []tls.Certificate{leaf}}), nil
-	})
+	spec, _ = withListener(t, spec, overTLS(leaf))
 	spec.Plain, spec.Trust = false, desktop.Trust{CAPEM: string(ca.PEM())}
 	l := newFixture(t, spec, password)
 	m := l.probe(1)
