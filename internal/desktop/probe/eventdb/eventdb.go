@@ -149,7 +149,7 @@ func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 	d.absent = d.ReadOnly
 	for _, prefix := range d.dialect.spellings(d.spec.Prefix) {
 		d.prefix = prefix
-		_, err := db.ExecContext(ctx, "SELECT 1 FROM "+d.table("event")+" WHERE 1 = 0")
+		err := d.findTable(ctx, db, "event")
 		if err == nil {
 			d.absent = false
 			break

@@ -164,6 +164,39 @@ func TestEventsAreWrittenToBothTables(t *testing.T) {
 	}
 }
 
+// TestUserMayHaveRightsOnlyOnTables uses tables that an administrator has created, as a user
+// who may create none.
+func TestUserMayHaveRightsOnlyOnTables(t *testing.T) {
+	t.Parallel()
+	spec, password := server(t)
+	admin := newFixture(t, spec, password)
+	dropTables(t, admin)
+	admin.requireStatus("the administrator creates the tables", admin.probe(1), desktop.EventDatabaseConnected)
+	user := spec
+	user.User = strings.TrimSuffix(spec.Prefix, "_")
+	for _, statement := range []string{
+		"CREATE ROLE " + user.User + " LOGIN PASSWORD 'secret'",
+		"GRANT SELECT, INSERT, UPDATE ON " + admin.db.table("event") + ", " + admin.db.table("event_historical") + " TO " + user.User,
+		"GRANT INSERT ON " + admin.db.table("event_data") + ", " + admin.db.table("event_data_historical") + " TO " + user.User,
+	} {
+		if _, err := admin.db.db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, statement := range []string{"DROP OWNED BY " + user.User, "DROP ROLE " + user.User} {
+			if _, err := admin.db.db.Exec(statement); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	l := newFixture(t, user, "secret")
+	l.requireStatus("the user connects", l.probe(1), desktop.EventDatabaseConnected)
+	if err := l.db.Write(t.Context(), someEvents); err != nil {
+		t.Errorf("Write = %v", err)
+	}
+}
+
 func countRows(t *testing.T, db *sql.DB, table string) (n int) {
 	t.Helper()
 	if err := db.QueryRow("SELECT COUNT(*) FROM " + table).Scan(&n); err != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vigil/internal/desktop"
 	"vigil/internal/sim/flakylistener"
 )
@@ -20,8 +22,9 @@ type tds struct {
 	listener *flakylistener.Listener
 
 	mu         sync.Mutex
-	loginError uint32 // error number of the login; 0 for success
-	countError uint32 // error number of queries on tables
+	loginError uint32          // error number of the login; 0 for success
+	countError uint32          // error number of queries on tables
+	missing    map[string]bool // tables that do not exist
 	events     uint64
 	statements []string
 }
@@ -123,6 +126,14 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 	// arguments of a call in UTF-16.
 	text := decodeUTF16(body[min(binary.LittleEndian.Uint32(body), uint32(len(body))):])
 	s.statements = append(s.statements, text)
+	for name := range s.missing {
+		switch {
+		case strings.Contains(text, "CREATE TABLE ["+name+"]"):
+			delete(s.missing, name)
+		case strings.Contains(text, "FROM ["+name+"]"):
+			return loginError(208)
+		}
+	}
 	switch {
 	case s.countError != 0 && strings.Contains(text, "FROM ["):
 		return loginError(s.countError)
@@ -189,8 +200,12 @@ func TestSQLServerProbe(t *testing.T) {
 		s.mu.Unlock()
 		l.configure(l.spec)
 	}
+	s.missing = map[string]bool{"vdi_event": true, "vdi_event_historical": true, "vdi_event_data": true, "vdi_event_data_historical": true}
 	m := l.probe(1)
 	l.requireStatus("it answers", m, desktop.EventDatabaseConnected)
+	if len(s.missing) > 0 {
+		t.Errorf("the tables %v were not created", s.missing)
+	}
 	if *m.EventCount != 4711 {
 		t.Errorf("events = %d, want 4711", *m.EventCount)
 	}
@@ -221,6 +236,39 @@ func TestSQLServerProbe(t *testing.T) {
 		if !strings.Contains(all, want) {
 			t.Errorf("the server never saw %s", want)
 		}
+	}
+}
+
+func TestOnlyMissingTablesAreCreated(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		missing map[string]bool
+		want    []string
+	}{
+		{"all are there", nil, nil},
+		{"a data table is missing", map[string]bool{"vdi_event_data": true}, []string{"[vdi_event_data] "}},
+		{"two tables are missing", map[string]bool{"vdi_event": true, "vdi_event_data_historical": true}, []string{"[vdi_event] ", "[vdi_event_data_historical] "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := startTDS(t)
+			s.missing = tt.missing
+			l := newFixture(t, desktop.EventDatabase{
+				Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
+			}, "password")
+			l.requireStatus("it answers", l.probe(1), desktop.EventDatabaseConnected)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			var created []string
+			for _, statement := range s.statements {
+				if _, table, ok := strings.Cut(statement, "CREATE TABLE "); ok {
+					created = append(created, table[:strings.Index(table, "(")])
+				}
+			}
+			if diff := cmp.Diff(tt.want, created); diff != "" {
+				t.Errorf("created tables (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

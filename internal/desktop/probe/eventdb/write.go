@@ -20,19 +20,30 @@ var (
 	dataTables  = []string{"event_data", "event_data_historical"}
 )
 
-// createTables creates the tables that are missing.
+// createTables creates the tables that are missing. It sends no statement for the others:
+// a user who may only use tables of an administrator may not create any.
 func (d *Database) createTables(ctx context.Context, db *sql.DB) error {
-	for _, name := range eventTables {
-		if _, err := db.ExecContext(ctx, d.dialect.create(d.table(name), d.dialect.eventColumns())); err != nil {
-			return fmt.Errorf("create table %s: %w", name, err)
+	create := func(names []string, columns string) error {
+		for _, name := range names {
+			if err := d.findTable(ctx, db, name); d.dialect.explain(err).cause != missingTable {
+				continue // other errors are reported when the table is used
+			}
+			if _, err := db.ExecContext(ctx, d.dialect.create(d.table(name), columns)); err != nil {
+				return fmt.Errorf("create table %s: %w", name, err)
+			}
 		}
+		return nil
 	}
-	for _, name := range dataTables {
-		if _, err := db.ExecContext(ctx, d.dialect.create(d.table(name), d.dialect.dataColumns())); err != nil {
-			return fmt.Errorf("create table %s: %w", name, err)
-		}
+	if err := create(eventTables, d.dialect.eventColumns()); err != nil {
+		return err
 	}
-	return nil
+	return create(dataTables, d.dialect.dataColumns())
+}
+
+// findTable fails if a table is missing or cannot be read.
+func (d *Database) findTable(ctx context.Context, db *sql.DB, name string) error {
+	_, err := db.ExecContext(ctx, "SELECT 1 FROM "+d.table(name)+" WHERE 1 = 0")
+	return err
 }
 
 // Write writes events atomically. Its error is a *desktop.Failure.
