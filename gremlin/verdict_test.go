@@ -61,7 +61,7 @@ func requireSoundVerdict(t *rapid.T) {
 	}
 }
 
-// drawKnown draws values for the unknown ones, or removes them.
+// drawKnown draws a value for each unknown property, or removes the property.
 func drawKnown(t *rapid.T, model map[string]graph.Record) map[string]graph.Record {
 	out := map[string]graph.Record{}
 	for _, id := range slices.Sorted(maps.Keys(model)) {
@@ -80,8 +80,8 @@ func drawKnown(t *rapid.T, model map[string]graph.Record) map[string]graph.Recor
 	return out
 }
 
-// drawVerdictStep draws steps from vertices to vertices, among them those whose results
-// depend on several traversers.
+// drawVerdictStep draws steps from vertices to vertices. The results of some of them depend
+// on several traversers.
 func drawVerdictStep(t *rapid.T) string {
 	counted := func() string {
 		var b strings.Builder

@@ -41,7 +41,7 @@ func pick[E any](g generator, from []E) E { return from[g.upTo(len(from)-1)] }
 func stepsWhere(ok func(*Signature) bool) []*Signature {
 	var found []*Signature
 	for _, s := range Steps() {
-		// Deprecated spellings are printed differently.
+		// The parser rewrites the deprecated step store().
 		if ok(s) && s.Category != RefusedStep && s.Name != "store" {
 			found = append(found, s)
 		}
@@ -80,7 +80,7 @@ func (g generator) chain(limit int) []Step {
 func (g generator) step(sig *Signature) Step {
 	forms := sig.Forms
 	if sig.Name == "aggregate" {
-		forms = forms[:1]
+		forms = forms[:1] // the parser rewrites the deprecated form with a scope
 	}
 	s := Step{Name: sig.Name}
 	for _, p := range pick(g, forms) {

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestSeparateModulesHaveChecksums checks that the go.sum of each separate module has the
-// modules that its imported packages of the main module depend on, in the versions that it
-// uses. Without them it does not build, which scripts/test notices for only some of the separate modules.
+// TestSeparateModulesHaveChecksums checks that the go.sum of each separate module has a
+// checksum of every module that the packages imported from the main module depend on. A
+// module without them does not build, and scripts/test builds only some of the separate modules.
 func TestSeparateModulesHaveChecksums(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../*/*/go.mod")
@@ -61,7 +61,7 @@ func TestSeparateModulesHaveChecksums(t *testing.T) {
 func hasChecksum(mod, sums []byte, module string) bool {
 	path, version, _ := strings.Cut(module, " ")
 	required := regexp.MustCompile(`(?m)^(?:require|\t) ?` + regexp.QuoteMeta(path) + ` v(\S+)`).FindSubmatch(mod)
-	// Versions of Go are compared as versions of modules are, without what follows a hyphen.
+	// go/version compares numbers as for modules, but ignores everything after a hyphen.
 	if required != nil && goversion.Compare("go"+string(required[1]), "go"+strings.TrimPrefix(version, "v")) > 0 {
 		version = "v" + string(required[1])
 	}
