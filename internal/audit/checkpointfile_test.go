@@ -72,7 +72,7 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 }
 
 // TestAcceptLossRecordsOnlyALoss accepts a loss that only a witness reveals, because the checkpoint
-// file is lost too, and then one that does not exist.
+// file is lost too. AcceptLoss before and after that finds no loss and records nothing.
 func TestAcceptLossRecordsOnlyALoss(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -99,7 +99,7 @@ func TestAcceptLossRecordsOnlyALoss(t *testing.T) {
 			if err != nil || len(page) != 1 || page[0].Targets["had"] != "5" || page[0].Targets["has"] != "3" {
 				t.Errorf("recorded as %+v, %v", page, err)
 			}
-			if published, err = l.Checkpoint(t.Context()); err != nil { // the witness has it after a loss was accepted
+			if published, err = l.Checkpoint(t.Context()); err != nil { // after a loss was accepted, the witness stores this one
 				t.Fatal(err)
 			}
 		}
@@ -111,10 +111,10 @@ func TestAcceptLossRecordsOnlyALoss(t *testing.T) {
 func TestDeletedRecordsPreventStart(t *testing.T) {
 	t.Parallel()
 	for name, statement := range map[string]string{
-		"the newest 30":    `DELETE FROM audit_record WHERE number > 5`,
-		"some in between":  `DELETE FROM audit_record WHERE number BETWEEN 10 AND 12`,
-		"all":              `DELETE FROM audit_record`,
-		"one, and another": `UPDATE audit_record SET hash = prev WHERE number = 35`,
+		"the newest 30":   `DELETE FROM audit_record WHERE number > 5`,
+		"some in between": `DELETE FROM audit_record WHERE number BETWEEN 10 AND 12`,
+		"all":             `DELETE FROM audit_record`,
+		"a changed hash":  `UPDATE audit_record SET hash = prev WHERE number = 35`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -117,7 +117,7 @@ func TestInvalidAPITokensFailWithTheSameMessage(t *testing.T) {
 // TestRevocationTakesEffectAtOnce covers the process that makes the change and
 // another that detects it.
 func TestRevocationTakesEffectAtOnce(t *testing.T) {
-	for name, take := range map[string]func(t *testing.T, p *process, admin auth.Caller, u auth.User, token auth.Token) error{
+	for name, change := range map[string]func(t *testing.T, p *process, admin auth.Caller, u auth.User, token auth.Token) error{
 		"token revoked": func(t *testing.T, p *process, admin auth.Caller, _ auth.User, token auth.Token) error {
 			_, err := p.RevokeToken(t.Context(), admin, token.ID)
 			return err
@@ -145,7 +145,7 @@ func TestRevocationTakesEffectAtOnce(t *testing.T) {
 						t.Fatalf("before: %+v, %v", c, err)
 					}
 				}
-				if err := take(t, first, admin, u, token); err != nil {
+				if err := change(t, first, admin, u, token); err != nil {
 					t.Fatal(err)
 				}
 				_, err := first.Identify(t.Context(), access, "")

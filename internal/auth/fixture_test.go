@@ -21,7 +21,7 @@ type clock struct {
 	t  time.Time
 }
 
-// newClock returns a clock that is not at a whole second, because times in a JWT are.
+// newClock returns a clock between two seconds, because a JWT has times in whole seconds.
 func newClock() *clock { return &clock{t: time.Date(2026, 11, 15, 12, 0, 0, 700_000_000, time.UTC)} }
 
 func (c *clock) now() time.Time {

@@ -200,8 +200,8 @@ func TestClockAheadWithinLeewayIsAccepted(t *testing.T) {
 	valid := p.access(t, text)
 	header, claims := part(t, valid, 0), part(t, valid, 1)
 	private := realKey(t, h, header["kid"].(string))
-	expiry := h.clock.now().Unix() + 59
-	token := forge(header, with(claims, object{"nbf": expiry, "iat": expiry}), func(in []byte) []byte { return ed25519.Sign(private, in) })
+	ahead := h.clock.now().Unix() + 59
+	token := forge(header, with(claims, object{"nbf": ahead, "iat": ahead}), func(in []byte) []byte { return ed25519.Sign(private, in) })
 	if _, err := p.Identify(t.Context(), token, ""); err != nil {
 		t.Error(err)
 	}

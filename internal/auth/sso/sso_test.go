@@ -24,7 +24,7 @@ import (
 	"vigil/internal/sim/idp"
 )
 
-// plainSealer is not secret; it detects only other cells and damage.
+// plainSealer does not encrypt; it only refuses to open values of other cells.
 type plainSealer struct{}
 
 func (plainSealer) Seal(_ context.Context, c secret.Cell, plaintext []byte) ([]byte, error) {
@@ -144,7 +144,7 @@ func TestFailuresOfUserInformationAreDistinguished(t *testing.T) {
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, body) // the client reports what it misses
+			_, _ = io.WriteString(w, body) // if this fails, the client reports it
 		}
 	}
 	for name, c := range map[string]struct {
@@ -303,7 +303,7 @@ func TestUnreachableProviderIsReportedAndTriedAgain(t *testing.T) {
 	f.idp = nil
 	f.fails(sso.Unavailable, "did not answer", cookie, query)
 	f.idp = provider
-	f.now = f.now.Add(2 * time.Hour) // metadata are read again, and used on when that fails
+	f.now = f.now.Add(2 * time.Hour) // the metadata have expired; if reading fails, the old ones are used
 	f.idp = nil
 	if _, _, err := f.client.Start(t.Context(), ""); err != nil {
 		t.Error(err)

@@ -160,7 +160,7 @@ func (b *browser) copy() *browser {
 	return &browser{f: b.f, cookie: &c, csrf: b.csrf}
 }
 
-// run tests on every database.
+// run calls test for every database.
 func run(t *testing.T, o websession.Options, test func(t *testing.T, f *fixture)) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) { test(t, newFixture(t, db, o)) })
