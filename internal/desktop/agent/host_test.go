@@ -74,6 +74,7 @@ func TestMalformedProcFilesAreErrors(t *testing.T) {
 	}
 }
 
+// utmp returns a file with one record of each kind; 7 is a login of a user.
 func utmp(kinds ...uint16) string {
 	var b []byte
 	for _, kind := range kinds {
@@ -152,12 +153,12 @@ func TestState(t *testing.T) {
 
 func TestOperatingSystem(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]desktop.OperatingSystem{
+	for text, want := range map[string]desktop.OperatingSystem{
 		"ID=debian\nPRETTY_NAME=\"Debian\"\n": desktop.OSLinuxOther,
 		"# ID=x\n":                            desktop.OSUnknown,
 	} {
-		if got := operatingSystem(fstest.MapFS{"etc/os-release": file(name)}); got != want {
-			t.Errorf("%q: %s", name, got)
+		if got := operatingSystem(fstest.MapFS{"etc/os-release": file(text)}); got != want {
+			t.Errorf("%q: %s", text, got)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"vigil/internal/desktop/alert"
 )
 
-// TestAlertAboutACertificateEndsWithItsPart covers parts that are removed while another part of the component is in error. What
-// remains says nothing about the certificate of the removed part.
+// TestAlertAboutACertificateEndsWithItsPart covers parts that are removed while another part of the component is in error. That
+// error must not keep the alert about the certificate of the removed part open.
 func TestAlertAboutACertificateEndsWithItsPart(t *testing.T) {
 	t.Parallel()
 	noAnswer := &desktop.Failure{Cause: desktop.Unreachable, Reason: "no answer"}

@@ -268,8 +268,9 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 	wantSent(t, o, "FIRING", "FIRING")
 }
 
-// TestSlowDeliveriesAreNotSentAfterTheirLease has two notices about one alert: they are sent in
-// order, and the second not at all when the first took so long that another process may send it.
+// TestSlowDeliveriesAreNotSentAfterTheirLease has two notices about one alert, which are sent in
+// order. The first takes so long that the lease of the second could expire while it is sent;
+// the second is therefore left to a later Deliver, of this process or another.
 func TestSlowDeliveriesAreNotSentAfterTheirLease(t *testing.T) {
 	t.Parallel()
 	o, e, _ := newEngine(t)

@@ -74,8 +74,8 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 	}
 }
 
-// TestDroppedNoticesDropNoOthers has alerts join a group after its notice: what they drop is
-// repeated with the next notice of the group, and the quiet time is not extended.
+// TestDroppedNoticesDropNoOthers has alerts join a group after its notice. Their own notices
+// are dropped, and must not delay the next notice of the group.
 func TestDroppedNoticesDropNoOthers(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", Repeat: 5 * time.Minute, Channels: []Channel{{Type: Mail}}}
@@ -134,7 +134,7 @@ func TestEpisodes(t *testing.T) {
 }
 
 // TestPendingAlertDoesNotDropTheNoticeOfTheEnd has an alert that ends while another of its
-// group is pending: if that one ends without firing, no later notice tells of the end.
+// group is pending. Its notice must be sent: the pending alert may end without a notice.
 func TestPendingAlertDoesNotDropTheNoticeOfTheEnd(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", For: time.Minute, Channels: []Channel{{Type: Mail}}}
