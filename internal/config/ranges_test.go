@@ -9,7 +9,7 @@ import (
 	"vigil/internal/config"
 )
 
-// TestEveryNumberHasARange sets every number and duration to invalid values and
+// TestEveryNumberHasARange sets every integer and duration to invalid values and
 // expects an error with the setting's name.
 func TestEveryNumberHasARange(t *testing.T) {
 	t.Parallel()

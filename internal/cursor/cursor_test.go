@@ -40,7 +40,7 @@ func TestTokenIsValidForItsQueryOnly(t *testing.T) {
 		{"other organisation", cursor.Query{Org: "o2", Name: "findings", Filter: "f1"}, false},
 		{"other operation", cursor.Query{Org: "o1", Name: "entities", Filter: "f1"}, false},
 		{"other filter", cursor.Query{Org: "o1", Name: "findings", Filter: "f2"}, false},
-		{"parts shifted", cursor.Query{Org: "o1", Name: "f1", Filter: "findings"}, false},
+		{"operation and filter swapped", cursor.Query{Org: "o1", Name: "f1", Filter: "findings"}, false},
 	} {
 		got, err := c.Open(t.Context(), tt.q, token)
 		if tt.ok && (err != nil || string(got) != "row 17") || !tt.ok && !fault.Is(err, fault.Invalid) {

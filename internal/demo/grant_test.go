@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/scan"
 )
 
-// TestOneAccountIsReadInPart checks that the second AWS account lacks one permission and
-// has unknown verdicts, and that the first has none for this reason.
+// TestOneAccountIsReadInPart evaluates the rule about the rotation of keys. Its verdicts are
+// unknown in the second AWS account, which lacks one permission, and known in the first.
 func TestOneAccountIsReadInPart(t *testing.T) {
 	t.Parallel()
 	sandbox, product := newSandbox(t)
