@@ -39,12 +39,14 @@ type Database struct {
 	// must be set before the first use.
 	ReadOnly bool
 
-	mu     sync.Mutex
-	db     *sql.DB
-	prefix string // in the spelling of the tables
-	absent bool   // the tables are missing and must not be created
-	closed bool
-	count  count
+	mu       sync.Mutex
+	db       *sql.DB
+	password string           // of the last attempt to connect
+	refused  *desktop.Failure // that attempt, if the server refused the login
+	prefix   string           // in the spelling of the tables
+	absent   bool             // the tables are missing and must not be created
+	closed   bool
+	count    count
 }
 
 // count is the last count of events. Counting millions of rows is slow, so the
@@ -74,14 +76,13 @@ func New(spec desktop.EventDatabase, secrets Secrets, now func() time.Time) (*Da
 	return &Database{spec: spec, dialect: d, secrets: secrets, now: now, peerCert: new(reach.PeerCertificate)}, nil
 }
 
-// Probe counts the events.
+// Probe counts the events. After a refused login it tries again: its caller pauses.
 func (d *Database) Probe(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	events, err := d.countEvents(ctx)
 	if err != nil {
-		d.disconnect()
-		return nil, d.peerCert.Certificate(), d.failure(err)
+		return nil, d.peerCert.Certificate(), d.fail(err)
 	}
 	return desktop.EventDatabaseReading{EventCount: events, NoTables: d.absent}, d.peerCert.Certificate(), nil
 }
@@ -120,6 +121,7 @@ func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 	if err != nil {
 		return nil, &desktop.Failure{Cause: desktop.Refused, Reason: "the password for the event database cannot be read", Err: err}
 	}
+	d.password = password
 	var config *tls.Config
 	if !d.spec.Plain {
 		if config, err = reach.TLS(d.spec.Trust, d.spec.Server, d.now, d.peerCert); err != nil {
@@ -146,6 +148,7 @@ func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 	if err := db.PingContext(ctx); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
+	d.refused = nil
 	d.absent = d.ReadOnly
 	for _, prefix := range d.dialect.spellings(d.spec.Prefix) {
 		d.prefix = prefix
@@ -178,6 +181,28 @@ func (d *Database) disconnect() {
 		_ = d.db.Close() // no transaction is open
 		d.db = nil
 	}
+}
+
+// fail closes the connections after an error, and classifies it.
+func (d *Database) fail(err error) *desktop.Failure {
+	d.disconnect()
+	f := d.failure(err)
+	if d.dialect.explain(err).cause == desktop.Refused {
+		d.refused = f
+	}
+	return f
+}
+
+// refusal returns the failure of the last attempt to connect if the server refused the
+// login and the password is still the same.
+func (d *Database) refusal(ctx context.Context) *desktop.Failure {
+	if d.refused == nil {
+		return nil
+	}
+	if password, err := d.secrets.Secret(ctx, d.spec.Password); err != nil || password != d.password {
+		return nil // open reports an unreadable password
+	}
+	return d.refused
 }
 
 // failure classifies why the database could not be used.

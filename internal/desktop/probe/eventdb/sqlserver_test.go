@@ -25,6 +25,7 @@ type tds struct {
 	loginError uint32          // error number of the login; 0 for success
 	countError uint32          // error number of queries on tables
 	missing    map[string]bool // tables that do not exist
+	logins     int
 	events     uint64
 	statements []string
 }
@@ -107,6 +108,7 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 		// Version at 11, encryption at 17; encryption is not supported.
 		return []byte{0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, 2}
 	case packetLogin:
+		s.logins++
 		if s.loginError != 0 {
 			return loginError(s.loginError)
 		}
@@ -236,6 +238,68 @@ func TestSQLServerProbe(t *testing.T) {
 		if !strings.Contains(all, want) {
 			t.Errorf("the server never saw %s", want)
 		}
+	}
+}
+
+// TestWritesDoNotRepeatARefusedLogin: with every retry of a write the server would count
+// another wrong password, and lock the account.
+func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
+	t.Parallel()
+	s := startTDS(t)
+	l := newFixture(t, desktop.EventDatabase{
+		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
+	}, "wrong")
+	accept := func(ok bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.loginError = 0
+		if !ok {
+			s.loginError = 18456
+		}
+	}
+	write := func() error { return l.db.Write(t.Context(), someEvents) }
+	probe := func() error { _, _, err := l.db.Probe(t.Context()); return err }
+	idle := func() error { // as after a long time without events: the server is asked again
+		l.db.disconnect()
+		return nil
+	}
+	for _, step := range []struct {
+		name   string
+		accept bool
+		do     func() error
+		times  int
+		want   desktop.Cause
+		logins int
+	}{
+		{"writes with a wrong password", false, write, 5, desktop.Refused, 1},
+		{"a probe tries again", false, probe, 1, desktop.Refused, 1},
+		{"writes after the probe", false, write, 5, desktop.Refused, 0},
+		{"the secret is changed", false, func() error { l.password.Store("wrong too"); return write() }, 5, desktop.Refused, 1},
+		{"the secret is corrected", true, func() error { l.password.Store("right"); return write() }, 2, "", 1},
+		{"the connection ends", false, idle, 1, "", 0},
+		{"the account is locked", false, write, 5, desktop.Refused, 1},
+		{"the account is unlocked", true, write, 2, desktop.Refused, 0},
+		{"a probe notices it", true, probe, 1, "", 1},
+		{"writes after the probe", true, write, 2, "", 0},
+	} {
+		accept(step.accept)
+		s.mu.Lock()
+		before := s.logins
+		s.mu.Unlock()
+		for range step.times {
+			var cause desktop.Cause
+			if err := step.do(); err != nil {
+				cause = desktop.FailureOf(err).Cause
+			}
+			if cause != step.want {
+				t.Errorf("%s: cause %q, want %q", step.name, cause, step.want)
+			}
+		}
+		s.mu.Lock()
+		if logins := s.logins - before; logins != step.logins {
+			t.Errorf("%s: %d logins, want %d", step.name, logins, step.logins)
+		}
+		s.mu.Unlock()
 	}
 }
 

@@ -46,13 +46,17 @@ func (d *Database) findTable(ctx context.Context, db *sql.DB, name string) error
 	return err
 }
 
-// Write writes events atomically. Its error is a *desktop.Failure.
+// Write writes events atomically. Its error is a *desktop.Failure. After a refused login
+// it fails without another one until a probe has succeeded or the password has changed:
+// writes are repeated so often that they would lock the account.
 func (d *Database) Write(ctx context.Context, events []desktop.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if refused := d.refusal(ctx); refused != nil {
+		return refused
+	}
 	if err := d.write(ctx, events); err != nil {
-		d.disconnect()
-		return d.failure(err)
+		return d.fail(err)
 	}
 	return nil
 }
