@@ -106,7 +106,13 @@ type shareKey struct {
 // share holds the running and queued requests of one organisation or address.
 type share struct {
 	running int
-	waiting []chan struct{} // one per queued request, in order of arrival; closed when it is admitted
+	waiting []waiter // in order of arrival
+}
+
+// waiter is a queued request.
+type waiter struct {
+	admissionRequest
+	admitted chan struct{} // closed when it is admitted
 }
 
 func newGate(a Admission) *gate {
@@ -139,7 +145,8 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 	now := time.Now()
 	g.noteActivity(e, now)
 	limit := g.limit(e, now)
-	if s.running < limit {
+	g.admitWaiting(s, limit) // the limit may have grown since the last request ended
+	if len(s.waiting) == 0 && s.running < limit && g.hasRoomFor(e) {
 		g.admit(e, s)
 		g.mu.Unlock()
 		return leave, nil
@@ -149,7 +156,7 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 		return nil, tooManyAtOnce(e, limit)
 	}
 	admitted := make(chan struct{})
-	s.waiting = append(s.waiting, admitted)
+	s.waiting = append(s.waiting, waiter{e, admitted})
 	g.mu.Unlock()
 
 	timer := time.NewTimer(g.a.Wait)
@@ -167,7 +174,7 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i := slices.Index(s.waiting, admitted)
+	i := slices.IndexFunc(s.waiting, func(w waiter) bool { return w.admitted == admitted })
 	if i < 0 { // admitted while the wait ended
 		return leave, nil
 	}
@@ -226,12 +233,27 @@ func (g *gate) leave(e admissionRequest, s *share) {
 	if !e.known {
 		g.anonymous--
 	}
-	for limit := g.limit(e, time.Now()); len(s.waiting) > 0 && s.running < limit; {
-		g.admit(e, s)
-		close(s.waiting[0])
-		s.waiting = s.waiting[1:]
+	limit := g.limit(e, time.Now())
+	if len(s.waiting) > 0 && s.running < limit {
+		g.admitNext(s)
 	}
+	g.admitWaiting(s, limit)
 	g.forget(e.key, s)
+}
+
+// admitWaiting admits queued requests of a share up to its limit, while the server has
+// room.
+func (g *gate) admitWaiting(s *share, limit int) {
+	for len(s.waiting) > 0 && s.running < limit && g.hasRoomFor(s.waiting[0].admissionRequest) {
+		g.admitNext(s)
+	}
+}
+
+func (g *gate) admitNext(s *share) {
+	next := s.waiting[0]
+	s.waiting = s.waiting[1:]
+	g.admit(next.admissionRequest, s)
+	close(next.admitted)
 }
 
 // forget removes a share without running or queued requests.

@@ -136,6 +136,57 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 	})
 }
 
+// TestQueuedRequestsEnterWhenTheLimitGrows fills the server with the requests of two organisations. After a second
+// without requests, each may use all read slots again, but only as far as the server has room.
+func TestQueuedRequestsEnterWhenTheLimitGrows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := map[string]chan struct{}{"a": make(chan struct{}), "b": make(chan struct{})}
+		var running atomic.Int32
+		block := httpapi.Route{Pattern: "GET /x/{org}", Need: "viewer", Operation: "x", Handler: httpapi.JSON(func(_ context.Context, in struct {
+			Org string `path:"org"`
+		}) (any, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			<-release[in.Org]
+			return 1, nil
+		})}
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Hour, Admit: httpapi.Admission{Total: 6, Reserved: 1, Reads: 4, Shared: 2, Wait: time.Hour}}, block)
+		done := make(chan int, 20)
+		send := func(org string, n int) {
+			for range n {
+				go func() {
+					done <- request(m, "GET", "/x/"+org, "", "Authorization", "Bearer "+org+"/viewer").StatusCode
+				}()
+				synctest.Wait()
+			}
+		}
+		want := func(n int32, when string) {
+			t.Helper()
+			synctest.Wait()
+			if got := running.Load(); got != n {
+				t.Errorf("%s: %d concurrent requests, want %d", when, got, n)
+			}
+		}
+		send("b", 1)
+		send("a", 6)
+		want(3, "two active organisations")
+		time.Sleep(2 * time.Second)
+		send("a", 1)
+		want(5, "the queue and the server's limit after a pause")
+		send("b", 1)
+		release["b"] <- struct{}{}
+		want(4, "a slot of the other organisation is free")
+		release["a"] <- struct{}{}
+		want(4, "one slot passes on")
+		close(release["a"])
+		close(release["b"])
+		for range 8 {
+			<-done
+		}
+	})
+}
+
 func TestQueuedRequestsThatTimeOutAre429(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
