@@ -69,8 +69,8 @@ func observations(ok bool) []desktop.Observation {
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// TestOpenAlertWaitsForTheFirstCheckAfterARestart observes the components one after the other after a restart, in both
-// directions. No alert ends or starts, and each ends when its component is well.
+// TestOpenAlertWaitsForTheFirstCheckAfterARestart restarts the server while an alert of each condition is open, and then observes
+// the components, which still fail, one by one in both orders. The alert neither ends nor fires again until all components are well.
 func TestOpenAlertWaitsForTheFirstCheckAfterARestart(t *testing.T) {
 	t.Parallel()
 	status := func(k desktop.Kind, all ...string) alert.Condition {
@@ -122,12 +122,13 @@ func TestOpenAlertWaitsForTheFirstCheckAfterARestart(t *testing.T) {
 				}
 				round(t, e)
 				wantSent(t, o, "FIRING")
-				beat := o.now()
+				lastBeat := o.now()
 				o.set("", time.Hour)
 				b, e = boot()
+				// The server reads the last heartbeats from its database when it starts.
 				for _, seen := range failing() {
 					if seen.Kind == desktop.KindGateway || seen.Kind == desktop.KindRDSServer {
-						seen.At = beat
+						seen.At = lastBeat
 						b.Observe(seen)
 					}
 				}
@@ -221,7 +222,7 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 	inv.RDSServers[0].Address = "rds1.corp.example"
 	inv.SAMLAuthenticators = []desktop.SAMLAuthenticator{{ID: "s1", Label: "idp"}}
 	inv.SSOConnectors = []desktop.SSOConnector{{ID: "t1", Name: "sso", Primary: desktop.EnrollmentServer{DNSName: "es1"}}}
-	type observation func(presented *desktop.Certificate) desktop.Observation // without a certificate if it does not answer
+	type observation func(presented *desktop.Certificate) desktop.Observation // presented is nil if the component does not answer
 	presents := func(k desktop.Kind, id desktop.ID, reading desktop.Reading) observation {
 		return func(c *desktop.Certificate) desktop.Observation {
 			if c == nil {
@@ -257,23 +258,23 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 			if err := s.AddRule(t.Context(), certificateRule()); err != nil {
 				t.Fatal(err)
 			}
-			for _, start := range [][]*desktop.Certificate{{validFor(1)}, {nil, nil, nil, validFor(1), validFor(100)}} {
+			for _, presented := range [][]*desktop.Certificate{{validFor(1)}, {nil, nil, nil, validFor(1), validFor(100)}} { // before and after the restart
 				o.set("", time.Hour)
 				b := desktop.NewBoard(o.now)
 				b.Configure(inv)
 				e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
 				round(t, e)
 				wantSent(t, o)
-				for i, c := range start {
+				for i, c := range presented {
 					o.set("", time.Second)
 					seen := observation(c)
 					seen.At = o.now()
 					b.Observe(seen)
 					round(t, e)
 					switch {
-					case len(start) == 1:
+					case len(presented) == 1:
 						wantSent(t, o, "FIRING")
-					case i == len(start)-1:
+					case i == len(presented)-1:
 						wantSent(t, o, "RESOLVED")
 					default:
 						wantSent(t, o)

@@ -8,7 +8,8 @@ import (
 	"vigil/internal/fault"
 )
 
-// TestStepsThatAreNotKeptAreRefused covers ranges that begin before the oldest sample of five minutes.
+// TestStepsThatAreNotKeptAreRefused covers ranges that begin before and after the oldest sample of FineStep. Before it, only samples
+// of CoarseStep exist.
 func TestStepsThatAreNotKeptAreRefused(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

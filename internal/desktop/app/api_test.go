@@ -260,7 +260,7 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 	}
 	w.expect(400, "PUT", path+"/"+id, token, object{"name": "x", "condition": object{"type": "COUNT"}, "channels": []object{}})
 	for _, seconds := range []object{
-		{"for_seconds": 86_401}, {"for_seconds": 18_446_744_074}, {"for_seconds": -18_446_744_073}, // as nanoseconds in 64 bits, 0.29 s and 0.71 s
+		{"for_seconds": 86_401}, {"for_seconds": 18_446_744_074}, {"for_seconds": -18_446_744_073}, // the last two, converted to nanoseconds, overflow to 0.29 s and 0.71 s
 		{"repeat_seconds": 31_536_001}, {"repeat_seconds": 18_446_744_074 + 60},
 	} {
 		bad := maps.Clone(spec)

@@ -33,7 +33,7 @@ var recordSchemas = map[desktop.Kind]string{
 	desktop.KindVirtualCenter:     "VirtualCenterMonitorInfo",
 }
 
-// A enumCoverage records which values of the document's enumerations were seen in
+// An enumCoverage records which values of the document's enumerations were seen in
 // records, and by which tests. It is safe for concurrent use.
 type enumCoverage struct {
 	schemas map[string]object
@@ -75,8 +75,8 @@ func (c *enumCoverage) note(test string, r desktop.Record) {
 	})
 }
 
-// walk visits the parts of a schema that value has, or all when value is nil, and
-// calls visit with each enumeration value.
+// walk calls visit with each enumeration value of the schema that occurs in value, or
+// with all of them when value is nil.
 func (c *enumCoverage) walk(schema object, where string, value any, visit func(string)) {
 	if ref, ok := schema["$ref"].(string); ok {
 		where = ref[strings.LastIndex(ref, "/")+1:]

@@ -40,7 +40,7 @@ type fixture struct {
 	estate    *estate.Estate
 	url       string
 	client    *http.Client // fails the test when a response violates the OpenAPI document
-	anonymous *http.Client
+	anonymous *http.Client // does not check responses
 	trust     heartbeat.ServerTrust
 	dir       string
 	conf      config.Config
@@ -106,8 +106,8 @@ func start(t *testing.T, o options) *fixture {
 	return w
 }
 
-// run starts the server. It can be stopped and run again on the same folder. The test's context ends before its cleanups run,
-// but only stop may end the server.
+// run starts the server. It can be stopped and run again on the same folder. The server's context does not end with the test's,
+// which ends before the cleanups run: only stop ends the server.
 func (f *fixture) run(o options) {
 	f.Helper()
 	in, err := instance.OpenOrInit(f.Context(), f.conf, time.Now)

@@ -30,14 +30,14 @@ func tiny() estate.Size {
 // concurrently calls f concurrently from n goroutines.
 func concurrently(n int, f func(i int)) {
 	var wait sync.WaitGroup
-	authenticator := make(chan struct{})
+	release := make(chan struct{})
 	for i := range n {
 		wait.Go(func() {
-			<-authenticator
+			<-release
 			f(i)
 		})
 	}
-	close(authenticator)
+	close(release)
 	wait.Wait()
 }
 

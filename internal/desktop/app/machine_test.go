@@ -104,7 +104,7 @@ func TestVirtualCenterWithAChangedPassword(t *testing.T) {
 func TestDisabledFarmAndServer(t *testing.T) {
 	t.Parallel()
 	size := tiny()
-	size.Farms, size.RDSServers = 25, 50
+	size.Farms, size.RDSServers = 25, 50 // every 25th farm and every 50th server of the simulation is disabled
 	w := start(t, options{size: size, join: true})
 	w.status(desktop.KindFarm, "farm-25", "", "DISABLED")
 	w.status(desktop.KindRDSServer, "rds050.corp.example", "", "DISABLED")

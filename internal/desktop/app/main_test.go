@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(coverageChecked{m}) }
 
-// coverageChecked runs the tests and then checks that some test saw every enumeration
-// value of the document in a monitor record.
+// coverageChecked runs the tests and then checks that each enumeration value of the
+// document occurred in a monitor record in at least one test.
 type coverageChecked struct{ *testing.M }
 
 // Run implements [goleak.TestingM].

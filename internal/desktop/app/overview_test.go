@@ -287,7 +287,7 @@ func TestMeasuresAreStoredOverTime(t *testing.T) {
 	token := w.login().Access
 	w.until("the server has sessions", func() bool { return w.overview(token).Sessions.RDSSessions == 70 })
 	o := options{size: tiny()}
-	w.stop() // stopping stores the open point
+	w.stop() // stores the points of the current steps, which have not passed
 	w.run(o)
 	token = w.login().Access
 	var got struct {
