@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture/collect/awsapi"
 )
 
-func TestErrorsOfServicesThatAreOff(t *testing.T) {
+func TestClassifyErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  *awsapi.Error
 		want error
@@ -20,7 +20,7 @@ func TestErrorsOfServicesThatAreOff(t *testing.T) {
 		"a bucket without a lifecycle":          {&awsapi.Error{Service: "s3", Code: "NoSuchLifecycleConfiguration"}, collect.ErrGone},
 	} {
 		if got := classify(test.err, "service:Action"); !errors.Is(got, test.want) {
-			t.Errorf("%s: the error is %v, want %v", name, got, test.want)
+			t.Errorf("%s: classified as %v, want %v", name, got, test.want)
 		}
 	}
 }

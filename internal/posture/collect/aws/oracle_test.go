@@ -51,7 +51,7 @@ func (d accountData) isOlderThan(e posture.Entity, name string, days int) bool {
 	return err == nil && t.Before(d.today.AddDate(0, 0, -days))
 }
 
-// to returns the entities that an edge leads to.
+// to returns the entities that the edges of an entity with a label lead to.
 func (d accountData) to(e posture.Entity, label string) []posture.Entity {
 	var found []posture.Entity
 	for _, edge := range e.Edges {
@@ -82,8 +82,8 @@ func (d accountData) allowsInternet(e posture.Entity, ports ...int64) bool {
 			}
 		}
 		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
-		four := get(d.Entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
-		return len(ports) == 0 && four && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
+		ipv4 := get(d.Entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
+		return len(ports) == 0 && ipv4 && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
 	})
 }
 
@@ -122,6 +122,7 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 	},
 	"aws-iam-role-trust-wildcard": func(_ accountData, e posture.Entity) bool {
 		return slices.ContainsFunc(e.Edges, func(edge posture.Edge) bool {
+			// The only property of this edge is "restricted".
 			return edge.Label == "TRUSTS" && strings.HasSuffix(string(edge.To), ".Principal.*") && !edge.Properties[0].Bool
 		})
 	},
@@ -196,9 +197,11 @@ var violates = map[string]func(g accountData, e posture.Entity) bool{
 	"aws-lambda-public": func(_ accountData, e posture.Entity) bool {
 		return hasFlag(e, "policyIsPublic") || hasFlag(e, "urlIsPublic")
 	},
-	"aws-lambda-runtime": func(_ accountData, e posture.Entity) bool { return str(e, "runtime") == "python3.7" },
-	"aws-sqs-public":     func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
-	"aws-sns-public":     func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
+	"aws-lambda-runtime": func(_ accountData, e posture.Entity) bool {
+		return str(e, "runtime") == "python3.7" // the only unsupported runtime of the simulation
+	},
+	"aws-sqs-public": func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
+	"aws-sns-public": func(_ accountData, e posture.Entity) bool { return hasFlag(e, "policyIsPublic") },
 	"aws-eks-endpoint-public": func(_ accountData, e posture.Entity) bool {
 		return hasFlag(e, "endpointPublicAccess") && has(e, "publicAccessCidrs", "0.0.0.0/0")
 	},
@@ -273,11 +276,11 @@ func TestNoFlawsNoFindings(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 12, Shares: world.Shares{Default: -1}})
 	if findings := c.Findings(c.Account(0).ID); len(findings) > 0 {
-		t.Errorf("the world says %v", findings)
+		t.Errorf("the simulated account has flaws: %v", findings)
 	}
 	g := accountData{collecttest.All(t, aws.New(c.options), c.access(0)), c.Today()}
 	if findings := g.found(collecttest.Needs(t, "aws")); len(findings) > 0 {
-		t.Errorf("found %v", findings)
+		t.Errorf("the collected data shows flaws: %v", findings)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func TestProductRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	queries := collecttest.Queries(t, "aws")
-	maps.DeleteFunc(queries, func(id string, _ collecttest.Query) bool { return violates[id] == nil }) // the simulation has no expected findings for it
+	maps.DeleteFunc(queries, func(id string, _ collecttest.Query) bool { return violates[id] == nil }) // the simulation has no expected findings for these
 	const accounts = 3
 	c := start(t, simaws.Options{Seed: 31, Accounts: accounts, Size: 300, Shares: world.Shares{Default: 0.4}})
 	for i := range accounts {

@@ -27,8 +27,8 @@ func TestRateOfResources(t *testing.T) {
 	for _, tt := range []struct {
 		kind  posture.EntityType
 		items string // path of the items in the answer of the list
-		name  string
-		calls int // per resource
+		name  string // member of an item with the resource's name
+		calls int    // per resource
 		limit time.Duration
 	}{
 		{"AWS.KMS.Key", "Keys", "KeyId", 4, 35 * time.Second},
@@ -57,7 +57,7 @@ func TestRateOfResources(t *testing.T) {
 				took := time.Since(begin)
 				t.Logf("%d calls in %v", account.calls.Load(), took)
 				if err != nil || read != n {
-					t.Fatalf("%d resources were read: %v", read, err)
+					t.Fatalf("%d of %d resources were read: %v", read, n, err)
 				}
 				if calls := int(account.calls.Load()); calls > n*tt.calls+1 {
 					t.Errorf("%d calls, want at most %d for each of %d resources", calls, tt.calls, n)

@@ -143,7 +143,7 @@ func checkEntities(t *testing.T, got collecttest.Read, all map[posture.EntityTyp
 	for _, e := range got.Entities {
 		d := all[e.Type]
 		if e.Name == "" || e.XID == "" {
-			t.Errorf("%s has no name or no name in the cloud", e.ID)
+			t.Errorf("%s has no Name or no XID", e.ID)
 		}
 		for _, p := range e.Properties {
 			i := slices.IndexFunc(d.Properties, func(x collect.Property) bool { return x.Name == p.Name })
@@ -350,13 +350,14 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 
 var step = regexp.MustCompile(`-\[(\w+)\]->([\w.|]+)`)
 
-// checkPath follows a path such as EC2.Volume-[ATTACHED_TO]->EC2.Instance.
+// checkPath checks that the edges of a path such as IAM.Policy-[ATTACHED_TO]->IAM.User|Group|Role
+// are declared, and adds the properties of their targets to reachable.
 func checkPath(t *testing.T, rule, path string, all map[posture.EntityType]collect.Declaration, reachable map[string]bool) {
 	t.Helper()
 	from := []string{path[:strings.Index(path, "-[")]}
 	for _, s := range step.FindAllStringSubmatch(path, -1) {
 		label, to := s[1], strings.Split(s[2], "|")
-		for i, name := range to {
+		for i, name := range to { // targets after the first may lack the service
 			if prefix, _, ok := strings.Cut(to[0], "."); ok && i > 0 && !strings.Contains(name, ".") {
 				to[i] = prefix + "." + name
 			}
@@ -411,8 +412,9 @@ func checkEvents(t *testing.T, r collecttest.Need, d collect.Declaration) {
 	}
 }
 
-// TestPolicies checks that the policies of the role allow what the declarations need
-// and nothing else, and that IAM accepts them.
+// TestPolicies checks that the generated policies for the role that Vigil assumes allow
+// what the declarations need, that they only read, and that IAM accepts their number
+// and size.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	texts := aws.Policies(declared.Catalog())

@@ -22,24 +22,24 @@ import (
 	"vigil/internal/posture/collect/aws"
 )
 
-// hub is Security Hub with the STS that issues its credentials. It verifies signatures.
+// hub simulates Security Hub, and the STS that issues credentials for it. It verifies signatures.
 type hub struct {
 	mu      sync.Mutex
-	batches []int
-	answer  string // instead of success
-	status  int
+	batches []int  // number of findings in each import
+	answer  string // response to an import; reports success when empty
+	status  int    // of this response; 200 when 0
 }
 
 var hubSession = awssdk.Credentials{AccessKeyID: "ASIAHUB", SecretAccessKey: "secret", SessionToken: "token"}
 
-const hubRole, hubID = "arn:aws:iam::111122223333:role/vigil-hub", "vigil-0123"
+const hubRole, hubExternalID = "arn:aws:iam::111122223333:role/vigil-hub", "vigil-0123"
 
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if r.URL.Path != "/findings/import" {
 		form := httptest.NewRequest("POST", "/", bytes.NewReader(body))
 		form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		if form.FormValue("Action") != "AssumeRole" || form.FormValue("RoleArn") != hubRole || form.FormValue("ExternalId") != hubID {
+		if form.FormValue("Action") != "AssumeRole" || form.FormValue("RoleArn") != hubRole || form.FormValue("ExternalId") != hubExternalID {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>no</Message></Error></ErrorResponse>`)
 			return
@@ -91,16 +91,16 @@ func TestFindingsAreImportedIntoSecurityHub(t *testing.T) {
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	source := aws.New(aws.Options{HTTP: s.Client(), Identity: aws.Identity{AccessKeyID: "AKIA", SecretAccessKey: "own"}, Endpoint: s.URL, Attempts: 1})
-	failed, err := source.ImportFindings(t.Context(), hubRole, hubID, "eu-west-1", findings(250))
+	failed, err := source.ImportFindings(t.Context(), hubRole, hubExternalID, "eu-west-1", findings(250))
 	if err != nil || len(failed) != 0 || fmt.Sprint(h.batches) != "[100 100 50]" {
-		t.Fatalf("failed %v, %v, batches %v", failed, err, h.batches)
+		t.Fatalf("failed %v, %v, batches %v; a call may have 100 findings", failed, err, h.batches)
 	}
 	h.answer = `{"FailedCount":1,"SuccessCount":1,"FailedFindings":[{"Id":"f1","ErrorCode":"InvalidInput","ErrorMessage":"bad title"}]}`
-	if failed, err = source.ImportFindings(t.Context(), hubRole, hubID, "eu-west-1", findings(2)); err != nil || failed["f1"] != "InvalidInput: bad title" {
+	if failed, err = source.ImportFindings(t.Context(), hubRole, hubExternalID, "eu-west-1", findings(2)); err != nil || failed["f1"] != "InvalidInput: bad title" {
 		t.Errorf("failed %v, %v", failed, err)
 	}
 	h.status, h.answer = 401, `{"message":"Account is not subscribed to AWS Security Hub"}`
-	if _, err = source.ImportFindings(t.Context(), hubRole, hubID, "eu-west-1", findings(1)); !fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), "not subscribed") {
+	if _, err = source.ImportFindings(t.Context(), hubRole, hubExternalID, "eu-west-1", findings(1)); !fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), "not subscribed") {
 		t.Errorf("not subscribed: %v", err)
 	}
 	if _, err = source.ImportFindings(t.Context(), hubRole, "another", "eu-west-1", findings(1)); !fault.Is(err, fault.Forbidden) {
@@ -122,7 +122,7 @@ func TestPeerSecurityHub(t *testing.T) {
 	for i := range 120 {
 		all = append(all, fmt.Appendf(nil, f, i))
 	}
-	failed, err := source.ImportFindings(t.Context(), hubRole, hubID, "us-east-1", all)
+	failed, err := source.ImportFindings(t.Context(), hubRole, hubExternalID, "us-east-1", all)
 	if err != nil || len(failed) != 0 {
 		t.Fatalf("failed %v, %v", failed, err)
 	}

@@ -18,7 +18,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
-// recorder records one JSON response of each call.
+// recorder records the longest JSON response of each operation.
 type recorder struct {
 	next    http.RoundTripper
 	mu      sync.Mutex
@@ -42,7 +42,8 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// services are the services with JSON responses, by the first label of their hosts.
+// services are the services with JSON responses, by the first label of their hosts (or
+// the first two, if the first is "api").
 var services = map[string]string{
 	"kms": "kms", "logs": "logs", "config": "config", "dynamodb": "dynamodb", "api.ecr": "ecr", "ecs": "ecs", "events": "events",
 	"organizations": "organizations", "secretsmanager": "secretsmanager", "sqs": "sqs", "ssm": "ssm", "acm": "acm", "lambda": "lambda", "eks": "eks",
