@@ -24,12 +24,12 @@ func one(t *testing.T, o witness.Options) audit.Witness {
 	t.Helper()
 	all, err := witness.New(o)
 	if err != nil || len(all) != 1 {
-		t.Fatalf("%v, %v", all, err)
+		t.Fatalf("witnesses %v, %v; want one", all, err)
 	}
 	return all[0]
 }
 
-// TestWebServerStoresTheNewestCheckpoint writes and reads back.
+// TestWebServerStoresTheNewestCheckpoint writes a checkpoint and reads it back, with and without the token.
 func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -56,7 +56,7 @@ func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 	}
 	w := one(t, witness.Options{URL: server.URL + "/checkpoint", Token: "file:" + token})
 	if c, err := w.Newest(t.Context()); err != nil || c.Number != 0 {
-		t.Errorf("before the first: %v, %v", c, err)
+		t.Errorf("before the first checkpoint: %v, %v", c, err)
 	}
 	if err := w.Put(t.Context(), checkpoint); err != nil {
 		t.Fatal(err)
@@ -71,14 +71,15 @@ func TestWebServerStoresTheNewestCheckpoint(t *testing.T) {
 	if _, err := unauthorised.Newest(t.Context()); err == nil {
 		t.Error("a refused read is not an error")
 	}
-	metadata := one(t, witness.Options{URL: "http://169.254.169.254/checkpoint"})
-	if err := metadata.Put(t.Context(), checkpoint); err == nil {
+	cloudMetadata := one(t, witness.Options{URL: "http://169.254.169.254/checkpoint"})
+	if err := cloudMetadata.Put(t.Context(), checkpoint); err == nil {
 		t.Error("the metadata service was contacted")
 	}
 }
 
 func TestSyslogServersReceiveCheckpoints(t *testing.T) {
 	t.Parallel()
+	// Priority 109 is facility 13 (log audit) and severity 5 (notice). T replaces the time.
 	want := fmt.Sprintf("<109>1 T me vigil - audit-checkpoint - %s", checkpoint)
 	check := func(network, got string) {
 		t.Helper()

@@ -195,6 +195,7 @@ func TestExchange(t *testing.T) {
 			if tt.status != 200 {
 				continue
 			}
+			// The access token is valid for 30 minutes; one second less is stated.
 			for member, want := range map[string]any{"token_type": "bearer", "expires_in": 1799.0, "refresh_token": s.adminToken} {
 				if a.json[member] != want {
 					t.Errorf("%s: %s is %v, want %v", tt.name, member, a.json[member], want)
@@ -254,6 +255,7 @@ func TestEveryRouteRequiresItsRole(t *testing.T) {
 			}
 		}
 		s.want("users as viewer", s.send("GET", "/v1/users", access[auth.Viewer], ""), 200)
+		// The first nine characters of a header name its case without most of the token.
 		for _, header := range []string{"bearer " + admin, "BEARER " + admin, "Bearer   " + admin} {
 			s.want(header[:9], s.send("GET", "/v1/users", "", "", "Authorization", header), 200)
 		}
@@ -310,7 +312,7 @@ func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
 	})
 }
 
-func TestUsersAreKeptByVersion(t *testing.T) {
+func TestUsersAreVersionedAndKeepAnAdmin(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *server) {
 		admin := s.exchange(s.adminToken)
 		a := s.want("create", s.send("POST", "/v1/users", admin, `{"name":"Ana","email":"ana@example.org","role":"analyst"}`), 201)
@@ -414,6 +416,7 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 			data, _ := json.Marshal(r)
 			output += string(data)
 		}
+		// The first characters of an API token are its hint, which may be shown.
 		for name, secret := range map[string]string{"API token": s.adminToken, "access token": admin, "new API token": created.json["token"].(string)} {
 			if strings.Contains(output, secret) || strings.Contains(output, secret[12:]) {
 				t.Errorf("the %s is in the log or the audit records", name)

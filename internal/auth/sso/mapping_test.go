@@ -44,7 +44,7 @@ func TestMappingIsChecked(t *testing.T) {
 		"- {group: a, role: admin}":           "organization is missing",
 		"- {group: a, organization: acme}":    "role is missing",
 		"- {group: a, organization: acme, role: root}":                 "must be one of",
-		"- {group: a, organization: acme, role: admin, acounts: [1]}":  "acounts",
+		"- {group: a, organization: acme, role: admin, acounts: [1]}":  "acounts", // misspelt, so unknown
 		"- {group: a, organization: acme, role: admin, accounts: [x]}": "cannot be limited",
 		"- {group: a, organization: acme, role: viewer, accounts: []}": "must have account ids or tags",
 		"group: a": "cannot unmarshal",

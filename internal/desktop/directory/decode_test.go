@@ -36,8 +36,8 @@ func TestDiagnosticsContainTheCause(t *testing.T) {
 			t.Errorf("refusal of data %s = %+v, want %q", code, got, want)
 		}
 	}
-	strange := refusalOf(ldap.NewError(ldap.LDAPResultInvalidCredentials, errors.New("no")))
-	if strange == nil || !strange.Counted {
+	withoutCode := refusalOf(ldap.NewError(ldap.LDAPResultInvalidCredentials, errors.New("no")))
+	if withoutCode == nil || !withoutCode.Counted {
 		t.Error("a refusal without a code is not counted")
 	}
 	if refusalOf(ldap.NewError(ldap.LDAPResultBusy, errors.New("busy"))) != nil {
@@ -51,7 +51,7 @@ func FuzzDecodePong(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(request)
-	f.Add([]byte{0x30, 0x05, 0x02, 0x01, 0x01, 0x64, 0x00})
+	f.Add([]byte{0x30, 0x05, 0x02, 0x01, 0x01, 0x64, 0x00}) // an LDAP message with an empty search result entry
 	f.Fuzz(func(t *testing.T, packet []byte) {
 		_, _ = decodePong(packet) // must not panic
 		_, _ = decodeNetlogon(packet)
@@ -61,6 +61,7 @@ func FuzzDecodePong(f *testing.F) {
 
 func TestNamesAreDecompressed(t *testing.T) {
 	t.Parallel()
+	// In a compressed DNS name, \xc0 and an offset refer to the rest of the name.
 	b := []byte("\x04corp\x07example\x00\xc0\x00\x03dc1\xc0\x00\xc0\x13")
 	for offset, want := range map[int]string{0: "corp.example", 14: "corp.example", 16: "dc1.corp.example"} {
 		if got, _, ok := decodeName(b, offset); got != want || !ok {

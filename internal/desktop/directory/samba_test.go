@@ -104,7 +104,7 @@ func TestRealDirectory(t *testing.T) {
 	}
 	for user, want := range map[string]directory.Reason{"alice": "", "bob": directory.CannotJoin} {
 		if err := client.CheckCloneAccount(t.Context(), "d1", user, sambaPassword); reasonOf(err) != want || want == "" && err != nil {
-			t.Errorf("Try(%s) = %v, want %q", user, err, want)
+			t.Errorf("CheckCloneAccount(%s) = %v, want %q", user, err, want)
 		}
 	}
 	services, err := client.PublicKeyServices(t.Context(), "d1")
@@ -114,7 +114,7 @@ func TestRealDirectory(t *testing.T) {
 	if pong, err := directory.Ping(t.Context(), "127.0.0.10:389", "corp.example"); err != nil || pong.NetBIOSName != "CORP" || pong.Host != "dc1.corp.example" {
 		t.Errorf("Ping = %+v %v", pong, err)
 	}
-	for range 6 {
+	for range 6 { // one more than the lockout threshold
 		_, _ = client.Login(t.Context(), "d1", "victim", "wrong")
 	}
 	if _, err := client.Login(t.Context(), "d1", "victim", sambaPassword); reasonOf(err) != directory.Locked {

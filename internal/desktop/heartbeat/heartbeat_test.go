@@ -46,7 +46,7 @@ type fixture struct {
 
 	mu       sync.Mutex
 	clock    time.Time
-	known    map[heartbeat.Agent]bool
+	known    map[heartbeat.Agent]bool // the components of the inventory
 	observed []desktop.Observation
 	accepted func() // called after each accepted report, if not nil
 }
@@ -204,6 +204,7 @@ func report(sequence int64) heartbeat.GatewayReport {
 	}
 }
 
+// wantStatus checks that the server refused a request with a status, or accepted it if the status is 0.
 func wantStatus(t *testing.T, err error, status int) {
 	t.Helper()
 	r, ok := err.(*heartbeat.Refusal)
@@ -244,7 +245,7 @@ func TestTokensAreValidOnceUntilTheyExpire(t *testing.T) {
 	f.pass(time.Hour)
 	_, err = f.client(nil).Enrol(t.Context(), expired)
 	wantStatus(t, err, 401)
-	deleted := f.token(gateway)
+	deleted := f.token(gateway) // of a component that the inventory no longer has
 	f.mu.Lock()
 	f.known[gateway] = false
 	f.mu.Unlock()
@@ -265,7 +266,7 @@ func TestReplayedReportsAreRefusedEvenAfterARestart(t *testing.T) {
 	path := c.Enrolment.HeartbeatPath
 	for _, tt := range []struct {
 		sequence int64
-		want     int
+		want     int // status; 0 for an accepted report
 	}{{100, 0}, {100, 409}, {99, 409}, {101, 0}} {
 		_, err := f.client(&c).Beat(t.Context(), path, report(tt.sequence))
 		wantStatus(t, err, tt.want)
@@ -281,9 +282,9 @@ func TestReplayedReportsAreRefusedEvenAfterARestart(t *testing.T) {
 	wantStatus(t, err, 409)
 	_, err = f.client(&c).Beat(t.Context(), path, report(102))
 	wantStatus(t, err, 0)
-	standing, err := f.client(&c).AgentStatus(t.Context())
-	if err != nil || standing.LastSequence != 102 {
-		t.Errorf("%+v, %v", standing, err)
+	status, err := f.client(&c).AgentStatus(t.Context())
+	if err != nil || status.LastSequence != 102 {
+		t.Errorf("agent status %+v, %v; want last sequence 102", status, err)
 	}
 }
 
@@ -374,6 +375,7 @@ func TestConcurrentReportsAreAllStored(t *testing.T) {
 	agents := make([]heartbeat.Agent, n)
 	credentials := make([]heartbeat.Credential, n)
 	for i := range agents {
+		// The ids are distinct: aaa0 to zzz0, then aaa1 and so on.
 		agents[i] = heartbeat.Agent{Kind: desktop.KindRDSServer, ID: desktop.ID(strings.Repeat(string(rune('a'+i%26)), 3) + string(rune('0'+i/26)))}
 		f.mu.Lock()
 		f.known[agents[i]] = true
@@ -400,7 +402,7 @@ func TestConcurrentReportsAreAllStored(t *testing.T) {
 	}
 }
 
-func TestRequestsForWeakKeysAreRefused(t *testing.T) {
+func TestBadCertificateRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	weak, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -415,7 +417,7 @@ func TestRequestsForWeakKeysAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der[len(der)-1] ^= 1
+	der[len(der)-1] ^= 1 // damage the signature
 	weakDER, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, weak)
 	if err != nil {
 		t.Fatal(err)
