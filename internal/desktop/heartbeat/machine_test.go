@@ -25,7 +25,7 @@ func TestMachineWithExpiredCertificateNeedsANewToken(t *testing.T) {
 	defer cancel()
 	m.Token = f.token(gateway)
 	m.Report = func(_ context.Context, s heartbeat.Stamp) (any, error) {
-		cancel() // it started to report
+		cancel() // the machine has enrolled and reports
 		return nil, nil
 	}
 	if err := m.Run(ctx); err != nil {
@@ -40,6 +40,7 @@ func TestMachineRecoversAfterItsClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c := f.enrol(gateway)
+	// A machine numbers its reports by the time in milliseconds; this number is far in the future.
 	if _, err := f.client(&c).Beat(t.Context(), c.Enrolment.HeartbeatPath, report(1<<60)); err != nil {
 		t.Fatal(err)
 	}

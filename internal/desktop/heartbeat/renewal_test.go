@@ -9,7 +9,7 @@ import (
 	"vigil/internal/desktop/store"
 )
 
-// revokingStore revokes the certificates of an agent after each of them is read.
+// revokingStore revokes all certificates of an agent as soon as one of them has been read.
 type revokingStore struct{ *store.Store }
 
 func (s revokingStore) Certificate(ctx context.Context, serial string) (heartbeat.Certificate, error) {

@@ -47,6 +47,7 @@ func TestReportsAreValidated(t *testing.T) {
 			t.Errorf("%s: %v", path, details)
 		}
 	}
+	// The sequence number is missing too.
 	gateway := heartbeat.GatewayReport{GatewayBeat: desktop.GatewayBeat{Version: "\x00", BlastConnections: -1, PCoIPConnections: 1 << 31}}
 	if got := len(fault.Details(gateway.Validate())); got != 4 {
 		t.Errorf("%d validation errors of a bad gateway report, want 4", got)

@@ -27,6 +27,7 @@ func (b board) Records(k desktop.Kind) []desktop.Record {
 func TestUnknownMeasuresAreOmitted(t *testing.T) {
 	t.Parallel()
 	host := desktop.RDSServerMonitor{SessionCount: new(int32(7))}
+	// The load index is not known.
 	if diff := cmp.Diff([]meter.Measure{{Name: "session_count", Value: 7}}, meter.Of(host)); diff != "" {
 		t.Error(diff)
 	}
@@ -36,6 +37,7 @@ func TestUnknownMeasuresAreOmitted(t *testing.T) {
 		{Details: desktop.DatastoreDetails{Name: "local", Path: "/A/local"}, FreeSpaceMB: 1},
 		{Details: desktop.DatastoreDetails{Name: "local", Path: "/B/local"}, FreeSpaceMB: 2},
 	}}
+	// Datastores are identified by their paths where a name is not unique. The capacity of b is not known.
 	want := []meter.Measure{
 		{"desktops_count", "", 0}, {"free_space_mb", "a", 50}, {"free_space_percent", "a", 25}, {"free_space_mb", "b", 0},
 		{"free_space_mb", "/A/local", 1}, {"free_space_mb", "/B/local", 2},
@@ -58,6 +60,7 @@ func TestEveryMeasureOfARecordIsRegistered(t *testing.T) {
 	} {
 		for _, m := range meter.Of(r) {
 			kind := r.Ref().Kind
+			// A zero record names its kind, except the one of an event database, which names its component.
 			if _, isDatabase := r.(desktop.EventDatabaseMonitor); isDatabase {
 				kind = desktop.KindEventDatabase
 			}
@@ -76,7 +79,8 @@ func TestScrape(t *testing.T) {
 		desktop.ConnectionServerMonitor{
 			ID: "c1", Name: "cs1", Status: desktop.ConnectionServerOK,
 			Certificate: desktop.Certificate{Valid: true, ValidTo: 1_700_000_000_000},
-			Services:    []desktop.Service{{Name: "A", Status: "UP"}, {Name: "A", Status: "UP"}},
+			// A scrape with two equal series would fail.
+			Services: []desktop.Service{{Name: "A", Status: "UP"}, {Name: "A", Status: "UP"}},
 		},
 	}))
 	const want = `

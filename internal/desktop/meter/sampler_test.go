@@ -23,7 +23,7 @@ type memoryStore struct {
 // AddSamples implements [desktop.SampleStore].
 func (s *memoryStore) AddSamples(_ context.Context, step time.Duration, samples []desktop.Sample) error {
 	if s.broken {
-		return errors.New("away")
+		return errors.New("the store is not available")
 	}
 	if s.points[step] == nil {
 		s.points[step] = map[desktop.Series][]desktop.Point{}
@@ -47,17 +47,17 @@ func TestSamplerStoresMeasuresOverTime(t *testing.T) {
 		s.Sample(t.Context())
 		now = now.Add(time.Minute)
 	}
-	all := desktop.Series{Kind: desktop.KindRDSServer, Measure: "session_count"}
-	series := desktop.Series{Kind: desktop.KindRDSServer, ID: "r2", Measure: "session_count"}
-	load := desktop.Series{Kind: desktop.KindRDSServer, Measure: "load_index"}
+	total := desktop.Series{Kind: desktop.KindRDSServer, Measure: "session_count"}
+	ofServer := desktop.Series{Kind: desktop.KindRDSServer, ID: "r2", Measure: "session_count"}
+	averageLoad := desktop.Series{Kind: desktop.KindRDSServer, Measure: "load_index"}
 	point := func(minute int, n, sum, value int64) desktop.Point {
 		return desktop.Point{At: time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC), Count: n, Sum: sum, Min: value, Max: value}
 	}
 	fine := store.points[desktop.FineStep]
 	for series, want := range map[desktop.Series][]desktop.Point{
-		all:    {point(0, 5, 30, 6), point(5, 5, 30, 6)},
-		series: {point(0, 5, 20, 4), point(5, 5, 20, 4)},
-		load:   {point(0, 5, 150, 30), point(5, 5, 150, 30)},
+		total:       {point(0, 5, 30, 6), point(5, 5, 30, 6)},
+		ofServer:    {point(0, 5, 20, 4), point(5, 5, 20, 4)},
+		averageLoad: {point(0, 5, 150, 30), point(5, 5, 150, 30)},
 	} {
 		if diff := cmp.Diff(want, fine[series]); diff != "" {
 			t.Errorf("%+v: %s", series, diff)
@@ -68,8 +68,8 @@ func TestSamplerStoresMeasuresOverTime(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s.Run(ctx) // stopping stores the open points
-	if diff := cmp.Diff([]desktop.Point{point(0, 12, 72, 6)}, store.points[desktop.CoarseStep][all]); diff != "" {
+	s.Run(ctx) // ctx is done: takes a twelfth sample and stores the open points
+	if diff := cmp.Diff([]desktop.Point{point(0, 12, 72, 6)}, store.points[desktop.CoarseStep][total]); diff != "" {
 		t.Errorf("the open hour: %s", diff)
 	}
 }
@@ -84,7 +84,7 @@ func TestSamplerContinuesAfterAStoreFailure(t *testing.T) {
 		Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 	}
 	for i := range 12 {
-		store.broken = i < 6
+		store.broken = i < 6 // until the points of 12:00 to 12:04 were due, at 12:05
 		s.Sample(t.Context())
 		now = now.Add(time.Minute)
 	}

@@ -25,7 +25,7 @@ import (
 type fixture struct {
 	t       *testing.T
 	board   *desktop.Board
-	estate  TargetFactory
+	factory TargetFactory
 	targets []Target
 	ca      *pki.Authority
 	clock   atomic.Int64 // offset from the time of day
@@ -39,19 +39,19 @@ func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.clock.
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	l := &fixture{t: t}
+	f := &fixture{t: t}
 	var err error
-	if l.ca, err = pki.New("Test CA", pki.Around(time.Now(), 1000*24*time.Hour)); err != nil {
+	if f.ca, err = pki.New("Test CA", pki.Around(time.Now(), 1000*24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	l.board = desktop.NewBoard(l.now)
-	l.estate = TargetFactory{
-		Secrets: l, Now: l.now,
+	f.board = desktop.NewBoard(f.now)
+	f.factory = TargetFactory{
+		Secrets: f, Now: f.now,
 		Self: func(context.Context) (desktop.PeerHealth, error) {
 			return desktop.PeerHealth{Version: "1", Revision: desktop.Revision{Store: "s"}}, nil
 		},
 	}
-	return l
+	return f
 }
 
 func (f *fixture) trust() desktop.Trust { return desktop.Trust{CAPEM: string(f.ca.PEM())} }
@@ -59,12 +59,12 @@ func (f *fixture) trust() desktop.Trust { return desktop.Trust{CAPEM: string(f.c
 // configure sets an inventory, with the default policy.
 func (f *fixture) configure(inv desktop.Inventory) {
 	inv.Policy = desktop.DefaultPolicy()
-	if d, ok := f.estate.Directory.(*directory.Client); ok {
+	if d, ok := f.factory.Directory.(*directory.Client); ok {
 		d.Configure(inv)
 	}
 	f.board.Configure(inv)
 	f.close()
-	f.targets = f.estate.Targets(inv)
+	f.targets = f.factory.Targets(inv)
 	f.t.Cleanup(f.close)
 }
 
@@ -93,13 +93,13 @@ func (f *fixture) probeFor(times int, timeout time.Duration) {
 	}
 }
 
-// first returns the first record of a kind.
-func first[R desktop.Record](l *fixture, k desktop.Kind) R {
-	l.t.Helper()
-	return l.board.Records(k)[0].(R)
+// first returns the record of the first component of a kind.
+func first[R desktop.Record](f *fixture, k desktop.Kind) R {
+	f.t.Helper()
+	return f.board.Records(k)[0].(R)
 }
 
-// requireStatus checks a status, and that a status that is not good has a reason.
+// requireStatus checks a status, and that a status that is not healthy has a reason.
 func requireStatus[S ~string](t *testing.T, what string, got, want S, f desktop.Freshness, healthy ...S) {
 	t.Helper()
 	if got != want {
@@ -140,7 +140,7 @@ func (f *fixture) server(h http.HandlerFunc) *server {
 	return &server{listener, leaf, "https://" + listener.Addr().String()}
 }
 
-// peer is a connection server that reports its health.
+// peer is a simulated connection server that reports its health to those with the token.
 type peer struct {
 	*server
 	health atomic.Pointer[desktop.PeerHealth]
@@ -156,7 +156,7 @@ func (f *fixture) peer() *peer {
 		status := int(p.status.Load())
 		token := r.Header.Get("Authorization")
 		if r.URL.Path != desktop.HealthPath && token != "" {
-			f.t.Errorf("%s is shown a token", r.URL.Path)
+			f.t.Errorf("a request for %s carries a token", r.URL.Path)
 		}
 		if r.URL.Path != desktop.HealthPath || token != "Bearer secret of env:T" {
 			if status == http.StatusOK {
@@ -171,8 +171,8 @@ func (f *fixture) peer() *peer {
 	return p
 }
 
-// controller starts a simulated domain controller and configures the client for
-// it.
+// controller starts a simulated domain controller and creates the directory client. It
+// returns the description of the domain for an inventory.
 func (f *fixture) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
 	f.t.Helper()
 	leaf, err := f.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
@@ -184,7 +184,7 @@ func (f *fixture) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { _ = s.Stop() })
-	f.estate.Directory = directory.New(directory.Options{Secrets: f, Now: f.now})
+	f.factory.Directory = directory.New(directory.Options{Secrets: f, Now: f.now})
 	return s, desktop.Domain{
 		ID: "d1", DNSName: d.DNSName, Primary: true, StartTLS: true, Trust: f.trust(),
 		Controllers: []string{net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))},

@@ -14,15 +14,16 @@ import (
 
 func TestDomainProbe(t *testing.T) {
 	t.Parallel()
-	l := newFixture(t)
-	dc, spec := l.controller(sim.Domain{
+	f := newFixture(t)
+	dc, spec := f.controller(sim.Domain{
 		DNSName: "corp.example", NetBIOS: "CORP", SID: "S-1-5-21-1-2-3",
 		Users: []sim.User{{Name: "svc", Password: "secret of env:SVC"}},
+		// Direction: 1 inbound, 2 outbound, 3 both. Type: 1 Windows NT 4, 2 Active Directory.
 		Trusts: []sim.Trust{
 			{Partner: "two.example", NetBIOS: "TWO", Direction: 3, Type: 2},
-			{Partner: "forest.example", NetBIOS: "FOREST", Direction: 3, Type: 2, Attributes: 0x20},
+			{Partner: "forest.example", NetBIOS: "FOREST", Direction: 3, Type: 2, Attributes: 0x20}, // within the forest
 			{Partner: "out.example", NetBIOS: "OUT", Direction: 2, Type: 2},
-			{Partner: "in.example", NetBIOS: "IN", Direction: 1, Type: 1}, // a domain of Windows NT 4
+			{Partner: "in.example", NetBIOS: "IN", Direction: 1, Type: 1},
 		},
 	})
 	inv := desktop.Inventory{
@@ -33,45 +34,45 @@ func TestDomainProbe(t *testing.T) {
 		},
 		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true}},
 	}
-	l.configure(inv)
-	l.targets = l.targets[:1] // the others have no controllers
+	f.configure(inv)
+	f.targets = f.targets[:1] // the others have no controllers
 	status := func(want desktop.DomainStatus) {
 		t.Helper()
-		m := first[desktop.DomainMonitor](l, desktop.KindDomain)
+		m := first[desktop.DomainMonitor](f, desktop.KindDomain)
 		requireStatus(t, "domain", m.Servers[0].Status, want, m.Freshness, desktop.DomainFullyAccessible)
 	}
 	status(desktop.DomainUnknown)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.DomainFullyAccessible)
 	for i, want := range []desktop.TrustRelationship{
 		desktop.TrustPrimaryDomain, desktop.TrustTwoWay, desktop.TrustTwoWayForest, desktop.TrustFromBroker,
 		desktop.TrustToBroker, desktop.TrustManual, desktop.TrustUnknown,
 	} {
-		m := l.board.Records(desktop.KindDomain)[i].(desktop.DomainMonitor)
+		m := f.board.Records(desktop.KindDomain)[i].(desktop.DomainMonitor)
 		if m.Servers[0].Trust != want || m.NT4 != (m.DNSName == "in.example") {
 			t.Errorf("%s: trust = %s, NT4 %v, want %s", m.DNSName, m.Servers[0].Trust, m.NT4, want)
 		}
 	}
 	dc.Break(sim.Down)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.DomainFullyAccessible) // one failure is tolerated
-	l.probe(1)
+	f.probe(1)
 	status(desktop.DomainUncontactable)
 	dc.Break(sim.PingOnly)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.DomainCannotBind)
 	dc.Break(sim.Healthy)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.DomainFullyAccessible)
 	dc.Change(func(d *sim.Domain) { d.Users[0].Password = "changed" })
-	l.probe(2)
+	f.probe(2)
 	status(desktop.DomainCannotBind)
 }
 
 func TestConnectionServerProbe(t *testing.T) {
 	t.Parallel()
-	l := newFixture(t)
-	p := l.peer()
+	f := newFixture(t)
+	p := f.peer()
 	gateway, err := flakylistener.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -85,81 +86,81 @@ func TestConnectionServerProbe(t *testing.T) {
 		}
 	}()
 	cs := desktop.ConnectionServer{
-		ID: "c1", Name: "cs1", URL: p.url, Trust: l.trust(), SessionThreshold: 10,
+		ID: "c1", Name: "cs1", URL: p.url, Trust: f.trust(), SessionThreshold: 10,
 		SecureGateways: []desktop.SecureGateway{{Service: desktop.ServiceBlast, Address: gateway.Addr().String()}},
 	}
-	other := l.peer()
+	other := f.peer()
 	inv := desktop.Inventory{PeerToken: "env:T", ConnectionServers: []desktop.ConnectionServer{
-		cs, {ID: "c2", Name: "cs2", URL: other.url, Trust: l.trust(), Self: true},
+		cs, {ID: "c2", Name: "cs2", URL: other.url, Trust: f.trust(), Self: true},
 	}}
-	l.configure(inv)
+	f.configure(inv)
 	status := func(what string, want desktop.ConnectionServerStatus) desktop.ConnectionServerMonitor {
 		t.Helper()
-		m := first[desktop.ConnectionServerMonitor](l, desktop.KindConnectionServer)
+		m := first[desktop.ConnectionServerMonitor](f, desktop.KindConnectionServer)
 		requireStatus(t, what, m.Status, want, m.Freshness, desktop.ConnectionServerOK)
 		return m
 	}
 	status("before the first probe", desktop.ConnectionServerUnknown)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Build: "4711", ConnectionCount: 5, TunnelCount: 2,
 		Sessions: map[desktop.SessionProtocol]int{desktop.ProtocolBlast: 3, desktop.ProtocolRDP: 2}, Revision: desktop.Revision{Store: "s"}})
-	l.probe(1)
+	f.probe(1)
 	m := status("no problems", desktop.ConnectionServerOK)
 	if m.Details.Version != "8.1" || *m.ConnectionCount != 5 || *m.TunnelCount != 2 || *m.SessionThreshold != 10 || len(m.Sessions) != 2 {
 		t.Errorf("record = %+v", m)
 	}
 	if !m.Certificate.Valid || *m.DefaultCertificate || m.Services[0].Status != desktop.ServiceUp || m.Replications[0].Status != desktop.ReplicationOK {
-		t.Errorf("record = %+v", m)
+		t.Errorf("TLS, services and replications: record = %+v", m)
 	}
 	gateway.Set(flakylistener.Down)
-	l.probe(1)
+	f.probe(1)
 	if m := status("a gateway closes connections", desktop.ConnectionServerError); m.Services[0].Status != desktop.ServiceDown {
 		t.Errorf("service = %s, want DOWN", m.Services[0].Status)
 	}
 	gateway.Set(flakylistener.Up)
-	// For an hour cs2 has not had the revision of cs1.
+	// The revision of cs1 is an hour old, and cs2 still does not have it.
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s", Number: 9, At: desktop.MillisOf(time.Now().Add(-time.Hour))}})
-	l.probe(1)
-	if m := status("cs2 lags behind it", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
+	f.probe(1)
+	if m := status("cs2 lags behind", desktop.ConnectionServerOK); m.Replications[0].Status != desktop.ReplicationError {
 		t.Errorf("replication = %s, want ERROR", m.Replications[0].Status)
 	}
-	if lagging := l.board.Records(desktop.KindConnectionServer)[1].(desktop.ConnectionServerMonitor); lagging.Status != desktop.ConnectionServerError {
-		t.Errorf("the server that lags is %s, want ERROR", lagging.Status)
+	if lagging := f.board.Records(desktop.KindConnectionServer)[1].(desktop.ConnectionServerMonitor); lagging.Status != desktop.ConnectionServerError {
+		t.Errorf("cs2, which lags behind, is %s, want ERROR", lagging.Status)
 	}
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Problems: []string{"no licence"}, Revision: desktop.Revision{Store: "s"}})
-	l.probe(1)
-	status("it complains", desktop.ConnectionServerError)
+	f.probe(1)
+	status("it reports a problem", desktop.ConnectionServerError)
 	p.health.Store(&desktop.PeerHealth{Version: "8.1", Revision: desktop.Revision{Store: "s"}})
 	p.status.Store(http.StatusServiceUnavailable)
-	l.probe(2)
+	f.probe(2)
 	status("it answers with an error", desktop.ConnectionServerError)
 	p.status.Store(http.StatusOK)
-	l.probe(1)
+	f.probe(1)
 	status("it recovers", desktop.ConnectionServerOK)
 	p.listener.Set(flakylistener.Down)
-	l.probe(2)
+	f.probe(2)
 	if m := status("it is down", desktop.ConnectionServerNotResponding); m.Details.Version != "8.1" {
 		t.Error("the version of a server that is down is lost")
 	}
 	p.listener.Set(flakylistener.Up)
-	l.probe(1)
+	f.probe(1)
 	status("it is back", desktop.ConnectionServerOK)
 	inv.PeerToken = "env:WRONG"
-	l.configure(inv)
-	l.probe(2)
+	f.configure(inv)
+	f.probe(2)
 	status("it refuses our token", desktop.ConnectionServerError)
 }
 
 func TestPodProbe(t *testing.T) {
 	t.Parallel()
-	l := newFixture(t)
-	p := l.peer()
-	l.configure(desktop.Inventory{PeerToken: "env:T", Pods: []desktop.Pod{{ID: "p", Name: "pod", Endpoints: []desktop.PodEndpoint{
-		{ID: "e1", Name: "far", URL: p.url, Enabled: true, Trust: l.trust()},
-		{ID: "e2", Name: "off", URL: p.url, Trust: l.trust()},
+	f := newFixture(t)
+	p := f.peer()
+	f.configure(desktop.Inventory{PeerToken: "env:T", Pods: []desktop.Pod{{ID: "p", Name: "pod", Endpoints: []desktop.PodEndpoint{
+		{ID: "e1", Name: "far", URL: p.url, Enabled: true, Trust: f.trust()},
+		{ID: "e2", Name: "off", URL: p.url, Trust: f.trust()},
 	}}}})
 	status := func(want desktop.PodEndpointStatus) {
 		t.Helper()
-		m := first[desktop.PodMonitor](l, desktop.KindPod)
+		m := first[desktop.PodMonitor](f, desktop.KindPod)
 		if got := m.Endpoints[0]; got.Status != want || (got.RoundTrip == nil) != (want == desktop.PodEndpointOffline) {
 			t.Errorf("endpoint = %s (round trip %v), want %s: %q", got.Status, got.RoundTrip, want, m.Reasons)
 		}
@@ -167,37 +168,38 @@ func TestPodProbe(t *testing.T) {
 			t.Errorf("a disabled endpoint is %s", got)
 		}
 	}
+	// An endpoint is online after two successes and offline after two failures.
 	status(desktop.PodEndpointOffline)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.PodEndpointUnchecked)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.PodEndpointOnline)
 	p.listener.Set(flakylistener.Down)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.PodEndpointOnline)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.PodEndpointOffline)
 	p.listener.Set(flakylistener.Up)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.PodEndpointUnchecked)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.PodEndpointOnline)
 	p.status.Store(http.StatusBadGateway)
-	l.probe(2)
+	f.probe(2)
 	status(desktop.PodEndpointOffline)
 	p.status.Store(http.StatusOK)
-	l.probe(2)
+	f.probe(2)
 	status(desktop.PodEndpointOnline)
 	p.status.Store(http.StatusNotFound) // a web server that is not a connection server
-	l.probe(2)
+	f.probe(2)
 	status(desktop.PodEndpointOffline)
 }
 
 func TestComposerProbe(t *testing.T) {
 	t.Parallel()
-	l := newFixture(t)
+	f := newFixture(t)
 	var empty atomic.Bool
-	s := l.server(func(w http.ResponseWriter, r *http.Request) {
+	s := f.server(func(w http.ResponseWriter, r *http.Request) {
 		if empty.Load() {
 			http.NotFound(w, r)
 			return
@@ -205,81 +207,81 @@ func TestComposerProbe(t *testing.T) {
 		_, _ = w.Write([]byte(`{"version":"7.13","api_version":"2.0"}`))
 	})
 	inv := desktop.Inventory{
-		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true, URL: s.url, Trust: l.trust()}},
-		Composers:         []desktop.Composer{{ID: "m", Name: "composer", URL: s.url, Trust: l.trust()}},
+		ConnectionServers: []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true, URL: s.url, Trust: f.trust()}},
+		Composers:         []desktop.Composer{{ID: "m", Name: "composer", URL: s.url, Trust: f.trust()}},
 	}
 	status := func(what string, want desktop.ComposerStatus) desktop.ComposerMonitor {
 		t.Helper()
-		m := first[desktop.ComposerMonitor](l, desktop.KindComposer)
+		m := first[desktop.ComposerMonitor](f, desktop.KindComposer)
 		requireStatus(t, what, m.Servers[0].Status, want, m.Freshness, desktop.ComposerOK)
 		return m
 	}
-	l.configure(inv)
-	l.probe(1)
+	f.configure(inv)
+	f.probe(1)
 	m := status("no problems", desktop.ComposerOK)
 	// The record also has the version as api_verion, the historic misspelling.
 	if m.Details.APIVersion != "2.0" || m.Details.APIVerion != "2.0" || m.Servers[0].ThumbprintAccepted || !m.Servers[0].Certificate.Valid {
 		t.Errorf("record = %+v", m)
 	}
 	s.listener.Set(flakylistener.Hung)
-	l.probeFor(2, time.Second)
+	f.probeFor(2, time.Second)
 	status("it hangs", desktop.ComposerError)
 	s.listener.Set(flakylistener.Up)
 	empty.Store(true)
-	l.probe(2)
+	f.probe(2)
 	status("it answers 404 to everything", desktop.ComposerError)
 	empty.Store(false)
 	inv.Composers[0].Trust = desktop.Trust{}
-	l.configure(inv)
-	l.probe(2)
+	f.configure(inv)
+	f.probe(2)
 	status("its certificate is not trusted", desktop.ComposerCertError)
 	inv.Composers[0].Trust.Thumbprint = m.Servers[0].Certificate.Thumbprint
-	l.configure(inv)
-	l.probe(1)
+	f.configure(inv)
+	f.probe(1)
 	if m := status("it is pinned", desktop.ComposerOK); !m.Servers[0].ThumbprintAccepted || m.Servers[0].Certificate.Valid {
 		t.Errorf("pinned record = %+v", m)
 	}
 	inv.Composers[0].URL = "https:/composer:nonsense"
-	l.configure(inv)
-	l.probe(2)
+	f.configure(inv)
+	f.probe(2)
 	status("its address is malformed", desktop.ComposerMalformedURL)
 }
 
 func TestRDPListenerProbe(t *testing.T) {
 	t.Parallel()
-	l := newFixture(t)
-	rdp := l.rdpServer()
+	f := newFixture(t)
+	rdp := f.rdpServer()
 	inv := desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
 		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: rdp.Addr().String()}},
 	}
-	l.configure(inv)
+	f.configure(inv)
 	status := func(want desktop.RDSState) {
 		t.Helper()
-		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
+		m := first[desktop.RDSServerMonitor](f, desktop.KindRDSServer)
 		requireStatus(t, "server", m.Details.State, want, m.Freshness, desktop.RDSAvailable)
 	}
 	status(desktop.RDSWaitForAgent)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.RDSAvailable)
-	if c := l.board.Records(desktop.KindRDSServer)[0].Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
+	if c := f.board.Records(desktop.KindRDSServer)[0].Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
 		t.Errorf("certificates = %+v", c)
 	}
 	rdp.Set(flakylistener.Hung)
-	l.probeFor(2, time.Second)
+	f.probeFor(2, time.Second)
 	status(desktop.RDSAgentUnreachable)
 	rdp.Set(flakylistener.Up)
-	l.probe(1)
+	f.probe(1)
 	status(desktop.RDSAvailable)
-	web := l.server(func(http.ResponseWriter, *http.Request) {})
+	web := f.server(func(http.ResponseWriter, *http.Request) {})
 	inv.RDSServers = slices.Clone(inv.RDSServers)
 	inv.RDSServers[0].Address = web.listener.Addr().String()
-	l.configure(inv)
-	l.probe(2)
+	f.configure(inv)
+	f.probe(2)
 	status(desktop.RDSProtocolFailure)
 }
 
-// rdpServer is a listener that negotiates TLS and presents a certificate.
+// rdpServer starts a listener that negotiates TLS and presents a certificate.
 func (f *fixture) rdpServer() *flakylistener.Listener {
 	f.t.Helper()
 	listener, config := f.tlsListener()

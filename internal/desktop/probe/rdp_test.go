@@ -18,7 +18,7 @@ import (
 )
 
 // tlsListener returns a listener whose connections can be cut, and a TLS
-// certificate for it.
+// configuration with a certificate for it.
 func (f *fixture) tlsListener() (*flakylistener.Listener, *tls.Config) {
 	f.t.Helper()
 	leaf, err := f.ca.Leaf(pki.Around(time.Now(), 500*24*time.Hour), "127.0.0.1")
@@ -33,6 +33,8 @@ func (f *fixture) tlsListener() (*flakylistener.Listener, *tls.Config) {
 	return listener, &tls.Config{Certificates: []tls.Certificate{leaf}}
 }
 
+// serveRDP answers a connection request by selecting TLS, in the format of
+// connectionRequest, and completes the TLS handshake.
 func serveRDP(conn net.Conn, config *tls.Config) {
 	request := make([]byte, len(connectionRequest))
 	if _, err := io.ReadFull(conn, request); err != nil || !bytes.Equal(request, connectionRequest) {
@@ -46,6 +48,8 @@ func serveRDP(conn net.Conn, config *tls.Config) {
 
 func TestConfirmationsOfRDP(t *testing.T) {
 	t.Parallel()
+	// A body is an X.224 confirm (its length, 0xd0 and 5 bytes) and an RDP negotiation response: 2 to accept or 3 to
+	// refuse, flags, length 8, and the selected protocol or the reason.
 	for _, tt := range []struct {
 		name string
 		body []byte
@@ -90,23 +94,23 @@ func TestRealListener(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	l := newFixture(t)
-	l.configure(desktop.Inventory{
+	f := newFixture(t)
+	f.configure(desktop.Inventory{
 		Farms:      []desktop.Farm{{ID: "f", Name: "farm", Enabled: true, Type: desktop.FarmManual}},
 		RDSServers: []desktop.RDSServer{{ID: "r", Name: "host", FarmID: "f", Enabled: true, Address: script("start")}},
 	})
 	state := func(what string, want desktop.RDSState) {
 		t.Helper()
-		m := first[desktop.RDSServerMonitor](l, desktop.KindRDSServer)
+		m := first[desktop.RDSServerMonitor](f, desktop.KindRDSServer)
 		const healthy = desktop.RDSAvailable // the only state that needs no reason
 		requireStatus(t, what, m.Details.State, want, m.Freshness, healthy)
 	}
-	l.probe(1)
+	f.probe(1)
 	state("it runs", desktop.RDSAvailable)
 	script("end")
-	l.probe(2)
+	f.probe(2)
 	state("it was killed", desktop.RDSAgentUnreachable)
 	script("start")
-	l.probe(1)
+	f.probe(1)
 	state("it runs again", desktop.RDSAvailable)
 }

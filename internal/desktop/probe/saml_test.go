@@ -96,29 +96,29 @@ func (s signer) sign(t *testing.T, text string) string {
 func TestSAMLAuthenticatorProbe(t *testing.T) {
 	t.Parallel()
 	const day, year = 24 * time.Hour, 365 * 24 * time.Hour
-	l := newFixture(t)
+	f := newFixture(t)
 	lasting, ending, ended := newSigner(t, year), newSigner(t, 10*day), newSigner(t, -day)
 	far := time.Now().Add(year)
 	var body atomic.Value
 	var code atomic.Int32
-	s := l.server(func(w http.ResponseWriter, _ *http.Request) {
+	s := f.server(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(int(code.Load()))
 		_, _ = w.Write([]byte(body.Load().(string)))
 	})
 	inv := desktop.Inventory{
-		ConnectionServers:  []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true, URL: s.url, Trust: l.trust()}},
-		SAMLAuthenticators: []desktop.SAMLAuthenticator{{ID: "s", Label: "idp", MetadataURL: s.url, Trust: l.trust()}},
+		ConnectionServers:  []desktop.ConnectionServer{{ID: "c1", Name: "cs1", Self: true, URL: s.url, Trust: f.trust()}},
+		SAMLAuthenticators: []desktop.SAMLAuthenticator{{ID: "s", Label: "idp", MetadataURL: s.url, Trust: f.trust()}},
 	}
-	l.configure(inv)
+	f.configure(inv)
 	status := func(what string, want desktop.SAMLStatus) {
 		t.Helper()
-		m := first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator)
+		m := first[desktop.SAMLAuthenticatorMonitor](f, desktop.KindSAMLAuthenticator)
 		requireStatus(t, what, m.Servers[0].Status, want, m.Freshness, desktop.SAMLOK)
 	}
 	serve := func(status int, text string) {
 		code.Store(int32(status))
 		body.Store(text)
-		l.probe(2)
+		f.probe(2)
 	}
 	status("before the first probe", desktop.SAMLUnknown)
 	serve(200, metadata(far, ended.cert, lasting.cert))
@@ -143,7 +143,7 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 	status("its metadata are missing", desktop.SAMLError)
 
 	inv.SAMLAuthenticators[0].SignerFile = lasting.file(t)
-	l.configure(inv)
+	f.configure(inv)
 	serve(200, lasting.sign(t, metadata(far, lasting.cert)))
 	status("signed by an accepted signer", desktop.SAMLOK)
 	serve(200, metadata(far, lasting.cert))
@@ -156,12 +156,12 @@ func TestSAMLAuthenticatorProbe(t *testing.T) {
 	status("recovered", desktop.SAMLOK)
 
 	s.listener.Set(flakylistener.Down)
-	l.probe(2)
+	f.probe(2)
 	status("it is down", desktop.SAMLError)
 	s.listener.Set(flakylistener.Up)
-	inv.SAMLAuthenticators[0].Trust = desktop.Trust{Thumbprint: first[desktop.SAMLAuthenticatorMonitor](l, desktop.KindSAMLAuthenticator).Certificates()[0].Certificate.Thumbprint}
-	l.configure(inv)
-	l.probe(1)
+	inv.SAMLAuthenticators[0].Trust = desktop.Trust{Thumbprint: first[desktop.SAMLAuthenticatorMonitor](f, desktop.KindSAMLAuthenticator).Certificates()[0].Certificate.Thumbprint}
+	f.configure(inv)
+	f.probe(1)
 	status("its TLS certificate is accepted by thumbprint only", desktop.SAMLWarn)
 }
 
@@ -212,7 +212,7 @@ func FuzzReadMetadata(f *testing.F) {
 	f.Add(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor/></EntitiesDescriptor>`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if r, err := readMetadata([]byte(text), "", time.Unix(0, 0)); err == nil && r.EntityID == "" {
-			t.Error("a provider has no name")
+			t.Error("a provider without an entity id was accepted")
 		}
 	})
 }

@@ -55,7 +55,8 @@ func failingProbe(c desktop.Cause) Probe {
 	}
 }
 
-// run runs a scheduler in the background and returns a function that stops it.
+// run runs a scheduler in the background. It returns a function that stops the
+// scheduler and returns the number of probes that did not end.
 func run(t *testing.T, s *Scheduler) (stop func() int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stuck := make(chan int)
@@ -65,8 +66,8 @@ func run(t *testing.T, s *Scheduler) (stop func() int) {
 
 func TestSchedulerProbesAtIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j recorder
-		s := New(Options{Observe: j.observe})
+		var rec recorder
+		s := New(Options{Observe: rec.observe})
 		s.Configure([]Target{target("a", successfulRead), target("b", successfulRead)})
 		stop := run(t, s)
 		time.Sleep(10 * time.Minute)
@@ -74,8 +75,8 @@ func TestSchedulerProbesAtIntervals(t *testing.T) {
 			t.Errorf("%d probes did not end", n)
 		}
 		for _, id := range []desktop.ID{"a", "b"} {
-			found := j.observationsOf(id)
-			if n := len(found); n < 18 || n > 23 {
+			found := rec.observationsOf(id)
+			if n := len(found); n < 18 || n > 23 { // every 30 s with a jitter of 10%
 				t.Errorf("%s was probed %d times in 10 minutes", id, n)
 			}
 			for i := 1; i < len(found); i++ {
@@ -101,15 +102,15 @@ func TestSchedulerBacksOff(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var j recorder
-				s := New(Options{Observe: j.observe})
+				var rec recorder
+				s := New(Options{Observe: rec.observe})
 				bad := target("a", failingProbe(tt.cause))
 				bad.Careful = tt.careful
 				s.Configure([]Target{bad})
 				stop := run(t, s)
 				time.Sleep(time.Hour)
 				stop()
-				if n := len(j.observationsOf("a")); n < tt.low || n > tt.high {
+				if n := len(rec.observationsOf("a")); n < tt.low || n > tt.high {
 					t.Errorf("it was probed %d times in an hour, want %d to %d", n, tt.low, tt.high)
 				}
 			})
@@ -119,7 +120,7 @@ func TestSchedulerBacksOff(t *testing.T) {
 
 func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j recorder
+		var rec recorder
 		var hanging atomic.Int32
 		release := make(chan struct{})
 		hang := func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
@@ -127,7 +128,7 @@ func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 			<-release // ignores the context
 			return desktop.ComposerReading{}, nil, nil
 		}
-		s := New(Options{Observe: j.observe})
+		s := New(Options{Observe: rec.observe})
 		targets := []Target{target("good", successfulRead)}
 		for _, id := range []desktop.ID{"h1", "h2", "h3"} {
 			targets = append(targets, target(id, hang))
@@ -135,13 +136,13 @@ func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 		s.Configure(targets)
 		stop := run(t, s)
 		time.Sleep(10 * time.Minute)
-		if n := len(j.observationsOf("good")); n < 18 {
+		if n := len(rec.observationsOf("good")); n < 18 {
 			t.Errorf("the good target was probed %d times in 10 minutes", n)
 		}
 		if n := hanging.Load(); n != 3 {
 			t.Errorf("%d probes hang, want one per target", n)
 		}
-		found := j.observationsOf("h1")
+		found := rec.observationsOf("h1")
 		if len(found) < 5 {
 			t.Fatalf("the hanging target was reported %d times", len(found))
 		}
@@ -158,9 +159,9 @@ func TestProbeThatHangsForEverDelaysNothingElse(t *testing.T) {
 
 func TestHangingTargetIsProbedAgainWhenItsProbeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j recorder
+		var rec recorder
 		release := make(chan struct{})
-		s := New(Options{Observe: j.observe})
+		s := New(Options{Observe: rec.observe})
 		s.Configure([]Target{target("a", func(context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			<-release
 			return desktop.ComposerReading{}, nil, nil
@@ -172,7 +173,7 @@ func TestHangingTargetIsProbedAgainWhenItsProbeEnds(t *testing.T) {
 		if stuck := stop(); stuck != 0 {
 			t.Errorf("%d probes did not end", stuck)
 		}
-		found := j.observationsOf("a")
+		found := rec.observationsOf("a")
 		if last := found[len(found)-1]; last.Failure != nil {
 			t.Errorf("the last probe ended with %v", last.Failure)
 		}
@@ -181,8 +182,8 @@ func TestHangingTargetIsProbedAgainWhenItsProbeEnds(t *testing.T) {
 
 func TestProbeThatExceedsItsDeadlineIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j recorder
-		s := New(Options{Observe: j.observe, Timeout: 3 * time.Second})
+		var rec recorder
+		s := New(Options{Observe: rec.observe, Timeout: 3 * time.Second})
 		s.Configure([]Target{target("a", func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 			<-ctx.Done()
 			return nil, nil, ctx.Err()
@@ -190,7 +191,7 @@ func TestProbeThatExceedsItsDeadlineIsAFailure(t *testing.T) {
 		stop := run(t, s)
 		time.Sleep(20 * time.Second)
 		stop()
-		found := j.observationsOf("a")
+		found := rec.observationsOf("a")
 		if len(found) != 1 || found[0].Took != 3*time.Second || found[0].Failure.Cause != desktop.Unreachable {
 			t.Errorf("found %+v, want one probe of 3 s that ended as UNREACHABLE", found)
 		}
@@ -199,24 +200,24 @@ func TestProbeThatExceedsItsDeadlineIsAFailure(t *testing.T) {
 
 func TestReloadKeepsUnchangedTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j recorder
+		var rec recorder
 		var mu sync.Mutex
 		var closed []string
-		make := func(id desktop.ID, spec string, probe Probe) Target {
+		newTarget := func(id desktop.ID, spec string, probe Probe) Target {
 			tg := target(id, probe)
 			tg.Spec = spec
 			tg.Close = func() { mu.Lock(); defer mu.Unlock(); closed = append(closed, string(id)+spec) }
 			return tg
 		}
-		s := New(Options{Observe: j.observe})
-		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "1", successfulRead), make("gone", "1", successfulRead), make("bad", "1", failingProbe(desktop.Refused))})
+		s := New(Options{Observe: rec.observe})
+		s.Configure([]Target{newTarget("kept", "1", successfulRead), newTarget("changed", "1", successfulRead), newTarget("gone", "1", successfulRead), newTarget("bad", "1", failingProbe(desktop.Refused))})
 		stop := run(t, s)
 		time.Sleep(5 * time.Second)
-		s.Configure([]Target{make("kept", "1", successfulRead), make("changed", "2", successfulRead), make("bad", "1", successfulRead)})
+		s.Configure([]Target{newTarget("kept", "1", successfulRead), newTarget("changed", "2", successfulRead), newTarget("bad", "1", successfulRead)})
 		time.Sleep(5 * time.Second)
 		counts := map[desktop.ID]int{}
 		for _, id := range []desktop.ID{"kept", "changed", "gone", "bad"} {
-			counts[id] = len(j.observationsOf(id))
+			counts[id] = len(rec.observationsOf(id))
 		}
 		// Changed and failing targets are probed again, the others not yet.
 		if diff := cmp.Diff(map[desktop.ID]int{"kept": 1, "changed": 2, "gone": 1, "bad": 2}, counts); diff != "" {
@@ -236,18 +237,18 @@ func TestReloadKeepsUnchangedTargets(t *testing.T) {
 	})
 }
 
-func TestLookNow(t *testing.T) {
+func TestComponentIsProbedOnRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j recorder
-		s := New(Options{Observe: j.observe, Interval: time.Hour})
+		var rec recorder
+		s := New(Options{Observe: rec.observe, Interval: time.Hour})
 		s.Configure([]Target{target("a", successfulRead)})
 		stop := run(t, s)
 		time.Sleep(5 * time.Second)
 		if !s.Probe(desktop.KindComposer, "a") || s.Probe(desktop.KindComposer, "none") {
-			t.Error("Look does not find its targets")
+			t.Error("Probe does not distinguish targets from unknown components")
 		}
 		synctest.Wait()
-		if n := len(j.observationsOf("a")); n != 2 {
+		if n := len(rec.observationsOf("a")); n != 2 {
 			t.Errorf("it was probed %d times, want 2", n)
 		}
 		stop()

@@ -35,9 +35,9 @@ func (s *server) enrollment(id desktop.ID, trust desktop.Trust) desktop.Enrollme
 
 func TestSingleSignOnProbe(t *testing.T) {
 	t.Parallel()
-	l := newFixture(t)
+	f := newFixture(t)
 	const year = 365 * 24 * time.Hour
-	dc, spec := l.controller(sim.Domain{
+	dc, spec := f.controller(sim.Domain{
 		DNSName: "corp.example", NetBIOS: "CORP", SID: "S-1-5-21-1-2-3",
 		Users:     []sim.User{{Name: "svc", Password: "secret of env:SVC"}},
 		Templates: []sim.Template{{Name: "TrueSso", Usages: []string{sim.SmartCardLogon}, KeySize: 2048}},
@@ -48,34 +48,34 @@ func TestSingleSignOnProbe(t *testing.T) {
 		},
 	})
 	quiet := func(http.ResponseWriter, *http.Request) {}
-	one, two := l.server(quiet), l.server(quiet)
-	secondary := two.enrollment("e2", l.trust())
-	l.configure(desktop.Inventory{
+	one, two := f.server(quiet), f.server(quiet)
+	secondary := two.enrollment("e2", f.trust())
+	f.configure(desktop.Inventory{
 		Domains: []desktop.Domain{spec},
 		SSOConnectors: []desktop.SSOConnector{{
 			ID: "t", Name: "sso", Enabled: true, DomainID: "d1", TemplateName: "trueSSO",
-			Primary: one.enrollment("e1", l.trust()), Secondary: &secondary,
+			Primary: one.enrollment("e1", f.trust()), Secondary: &secondary,
 		}},
 	})
 	status := func(what string, want desktop.SSOStatus) desktop.SSOConnectorMonitor {
 		t.Helper()
-		m := first[desktop.SSOConnectorMonitor](l, desktop.KindSSOConnector)
+		m := first[desktop.SSOConnectorMonitor](f, desktop.KindSSOConnector)
 		requireStatus(t, what, m.Status, want, m.Freshness, desktop.SSOOK)
 		return m
 	}
 	status("before the first probe", desktop.SSOError)
-	l.probe(1)
+	f.probe(1)
 	m := status("no problems", desktop.SSOOK)
 	if m.DomainSID != "S-1-5-21-1-2-3" || len(m.CertificateServers) != 2 || m.Primary.Status != desktop.SSOOK || m.Secondary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
 	}
 	one.listener.Set(flakylistener.Down)
-	l.probe(1)
+	f.probe(1)
 	if m := status("one enrollment server is down", desktop.SSOWarn); m.Primary.Status != desktop.SSOError {
 		t.Errorf("primary = %s, want ERROR", m.Primary.Status)
 	}
 	two.listener.Set(flakylistener.Down)
-	l.probe(1)
+	f.probe(1)
 	status("both are down", desktop.SSOError)
 	one.listener.Set(flakylistener.Up)
 	two.listener.Set(flakylistener.Up)
@@ -100,13 +100,13 @@ func TestSingleSignOnProbe(t *testing.T) {
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOError},
 	} {
 		dc.Change(tt.change)
-		l.probe(1)
+		f.probe(1)
 		if m := status(tt.name, tt.want); tt.part(m) != tt.state {
 			t.Errorf("%s: the part is %s, want %s", tt.name, tt.part(m), tt.state)
 		}
 	}
 	dc.Break(sim.Down)
-	l.probe(2)
+	f.probe(2)
 	if m := status("the directory is down", desktop.SSOError); m.DomainStatus != desktop.SSOError || m.Primary.Status != desktop.SSOOK {
 		t.Errorf("record = %+v", m)
 	}

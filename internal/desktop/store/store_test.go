@@ -72,16 +72,16 @@ func TestRevisionCountsConfigurationChanges(t *testing.T) {
 		s := store.New(db, secrettest.NewBox(t), func() time.Time { return at })
 		before, err := s.Revision(t.Context())
 		if err != nil || before.Store == "" {
-			t.Fatalf("%+v, %v", before, err)
+			t.Fatalf("the first revision: %+v, %v", before, err)
 		}
 		if err := s.SetEntry(t.Context(), "bind", secret.NewText("hush")); err != nil {
 			t.Fatal(err)
 		}
-		_ = s.DeleteEntry(t.Context(), "nothing")
+		_ = s.DeleteEntry(t.Context(), "nothing") // does not change the configuration
 		after, err := s.Revision(t.Context())
 		want := desktop.Revision{Store: before.Store, Number: before.Number + 1, At: desktop.MillisOf(at)}
 		if diff := cmp.Diff(want, after); diff != "" || err != nil {
-			t.Errorf("%s, %v", diff, err)
+			t.Errorf("revision (-want +got):\n%s%v", diff, err)
 		}
 	})
 }
@@ -105,6 +105,6 @@ func TestVault(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Entry(ctx, "bind"); !fault.Is(err, fault.NotFound) {
-		t.Error(err)
+		t.Errorf("a deleted entry: %v", err)
 	}
 }
