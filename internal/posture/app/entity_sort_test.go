@@ -47,13 +47,14 @@ func TestEntitiesAreFoundByPartsOfNamesAndSorted(t *testing.T) {
 		"serv prod": "ProdDbServer prod-web-server-10 prod-web-server-2",
 		"WEB":       "prod-web-server-10 prod-web-server-2 staging-web",
 		"web-2":     "prod-web-server-2",
-		"erver":     "",
+		"erver":     "", // it begins no word
 	} {
 		if got := names(object{"nameSearch": search, "entityTypes": []string{"AWS.Test.Thing"}}, nil); got != want {
 			t.Errorf("%q finds %q, want %q", search, got, want)
 		}
 	}
 	things := object{"entityTypes": []string{"AWS.Test.Thing"}}
+	// Entities with equal values, or without one, are in the order in which they were stored.
 	for _, c := range []struct{ field, order, want string }{
 		{"entityName", "asc", "prod-web-server-10 prod-web-server-2 ProdDbServer staging-web"},
 		{"entityName", "desc", "staging-web ProdDbServer prod-web-server-2 prod-web-server-10"},
@@ -73,7 +74,7 @@ func TestEntitiesAreFoundByPartsOfNamesAndSorted(t *testing.T) {
 		"entityIds":          {"sorts": []object{{"fieldName": "region"}}, "filters": object{"entityIds": []string{"x"}}},
 	} {
 		if got := i.want(400, "POST", entities+"/query", body); !strings.Contains(got.text, path) {
-			t.Errorf("%s: %s", path, got.text)
+			t.Errorf("the response for an invalid %s is %s", path, got.text)
 		}
 	}
 	many := strings.Repeat("a ", posture.MaxNameWords+1)

@@ -17,16 +17,18 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// an inventory is a server whose organisation has generated entities.
+// An inventory is a server whose organisation has generated entities.
 type inventory struct {
 	*client
 	test    *testing.T
 	install *instance.Installation
 	org     posture.OrgID
 	store   *store.Store
-	all     []posture.Entity
+	all     []posture.Entity // that were recorded
 }
 
+// newInventory starts a server without job workers, with generated accounts and a number of
+// entities in each.
 func newInventory(t *testing.T, dsn string, accounts, entities int, sources ...collect.Source) *inventory {
 	t.Helper()
 	a, in := newApp(t, dsn, new(memcloud.Cloud), sources...)
@@ -50,6 +52,7 @@ func (i *inventory) collect(a entitygen.Account) {
 	}
 }
 
+// record stores entities as the complete contents of a scope.
 func (i *inventory) record(scope collect.Scoped, es ...posture.Entity) {
 	i.t.Helper()
 	r, err := i.store.Begin(i.t.Context(), scope)
@@ -91,6 +94,7 @@ func TestEntitiesOverHTTP(t *testing.T) {
 		i := newInventory(t, dsn, 5, 60)
 
 		first := i.want(200, "POST", entities+"/query", nil)
+		// The default page size is 100.
 		if n, total := len(results(first)), first.body["totalCount"]; n != 100 || total != float64(len(i.all)) {
 			t.Errorf("%d results of %v, want 100 of %d", n, total, len(i.all))
 		}
@@ -167,7 +171,7 @@ func TestChangeFeedOverHTTP(t *testing.T) {
 	const feed = "/v1/entities/changes-query"
 	i.record(scope, thing("t", "1"))
 	if got := i.want(200, "POST", feed, nil); len(results(got)) != 0 {
-		t.Fatalf("the first collection of a type is no change: %s", got.text)
+		t.Fatalf("the first collection of a type is reported as a change: %s", got.text)
 	}
 	i.record(scope, thing("t", "2"), thing("u", "1"))
 	first := i.want(200, "POST", feed, object{"countBy": "Hour", "paginationInfo": object{"pageSize": 1}})
@@ -205,7 +209,7 @@ func TestChangeFeedOverHTTP(t *testing.T) {
 	}
 	for _, filters := range []object{{"entityTypes": []string{"AWS.EC2.Instance"}}, {"cloudAccountIds": []string{"none"}}, {"to": "2020-01-01T00:00:00Z"}, {"from": "2100-01-01T00:00:00Z"}} {
 		if got := i.want(200, "POST", feed, object{"filters": filters}); len(results(got)) != 0 {
-			t.Errorf("%v: %s", filters, got.text)
+			t.Errorf("changes with the filters %v: %s, want none", filters, got.text)
 		}
 	}
 	for _, bad := range []object{{"countBy": "Week"}, {"filters": object{"from": "yesterday"}}, {"paginationInfo": object{"continuationToken": "x"}}} {
@@ -266,13 +270,13 @@ func TestAggregationsOverHTTP(t *testing.T) {
 	if sum != float64(len(i.all)) || p["bucketCount"] != 3.0 || got.body["totalCount"] != sum {
 		t.Errorf("counted %v of %d: %v", sum, len(i.all), got.text)
 	}
-	for body, want := range map[string]string{
+	for member, want := range map[string]string{
 		"fieldName": "aggregations.a.fieldName", "aggregationType": "aggregations.a.aggregationType",
 	} {
 		a := terms("region")
-		delete(a, body)
+		delete(a, member)
 		if got := i.want(400, "POST", entities+"/aggregations-query", object{"aggregations": object{"a": a}}); !strings.Contains(got.text, want) {
-			t.Errorf("without %s: %s", body, got.text)
+			t.Errorf("without %s: %s", member, got.text)
 		}
 	}
 	deep := terms("region")
@@ -374,6 +378,7 @@ func TestEntitiesOfAnotherOrganisation(t *testing.T) {
 		orgs[1].want(404, "GET", entityPath(id), nil)
 		orgs[1].want(404, "GET", entityPath(id)+"/changelog", nil)
 		orgs[1].want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": entitygen.New(0, 0).ID})
+		// The query matches every entity of the organisation that asks.
 		if got := orgs[1].find(object{"query": "NOT tag.none = x"}, 10, ""); got.body["totalCount"] != 0.0 {
 			t.Errorf("another organisation sees %v", got.text)
 		}
@@ -387,6 +392,7 @@ func TestEntitiesOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
+// inventoryOf adds an organisation without accounts to a running server.
 func inventoryOf(t *testing.T, in *instance.Installation, base, name string) *inventory {
 	t.Helper()
 	c, org, _ := newOrg(t, in, base, name)

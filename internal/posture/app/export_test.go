@@ -15,8 +15,9 @@ import (
 func TestListsAreExported(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
-		i := newInventory(t, dsn, 1, 1100)                                                                       // more than one page
-		i.raise("aws-iam-root-mfa", time.Now(), func(n int, f *posture.Finding) { f.Name = "=cmd()," }, 1, 2, 3) // with the risk scores 10, 20 and 30
+		i := newInventory(t, dsn, 1, 1100) // more than one page
+		// The findings have the risk scores 10, 20 and 30, and a name that a spreadsheet would run as a formula.
+		i.raise("aws-iam-root-mfa", time.Now(), func(n int, f *posture.Finding) { f.Name = "=cmd()," }, 1, 2, 3)
 		export := func(path string, body object) (rows [][]string) {
 			got := i.want(200, "POST", path, body)
 			if kind := got.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" || !strings.Contains(got.header.Get("Content-Disposition"), ".csv") {
@@ -29,11 +30,12 @@ func TestListsAreExported(t *testing.T) {
 			return rows
 		}
 		rows := export("/v2/findings/export", object{"filters": object{"minRiskScore": 20}, "sorts": []object{{"fieldName": "riskScore"}}})
+		// Columns 3 and 11 are the risk score and the name. The quote makes a spreadsheet show the name as text.
 		if len(rows) != 3 || rows[0][0] != "id" || rows[1][3] != "20" || rows[1][11] != "'=cmd()," {
 			t.Errorf("findings %v", rows)
 		}
 		if rows := export("/v2/findings/export", object{"filters": object{"minRiskScore": 100}, "format": "CSV"}); len(rows) != 1 {
-			t.Errorf("no findings: %v", rows)
+			t.Errorf("the export of no findings has more than the header: %v", rows)
 		}
 		if rows := export("/v1/entities/export", object{}); len(rows) != len(i.all)+1 {
 			t.Errorf("%d rows of %d entities", len(rows), len(i.all))
@@ -57,7 +59,7 @@ func TestListsAreExported(t *testing.T) {
 		} {
 			got := i.want(200, "POST", "/v2/findings/export", object{"format": format})
 			if !strings.Contains(got.text, want) || !strings.Contains(got.text, "aws-iam-root-mfa") || !strings.Contains(got.header.Get("Content-Disposition"), "findings.") {
-				t.Errorf("%s: %.300q", format, got.text)
+				t.Errorf("findings as %s: %.300q", format, got.text)
 			}
 		}
 		if got := i.want(200, "POST", "/v2/findings/export", object{"format": "junit"}); !strings.Contains(got.text, `failures="3"`) {

@@ -53,14 +53,14 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 			cloud.PutRole(simaws.Role{Account: account, Name: "reader", Trusts: simaws.Collector, ExternalID: asksFor, Actions: []string{"ec2:DescribeRegions"}})
 		}
 		role(aID)
-		with := func(id string) object {
+		credentialWith := func(id string) object {
 			properties := []object{textProperty("RoleArn", arn)}
 			if id != "" {
 				properties = append(properties, textProperty("ExternalId", id))
 			}
 			return object{"properties": properties}
 		}
-		// status waits for a status other than draft and before.
+		// status waits until the account of an organisation has a status that is neither draft nor one of before.
 		status := func(c *client, before ...any) (value, reason string) {
 			t.Helper()
 			for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -75,7 +75,7 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 			return "", ""
 		}
 		link := func(c *client, id string) string {
-			credential := c.want(201, "POST", credentials, with(id)).member("credentialId")
+			credential := c.want(201, "POST", credentials, credentialWith(id)).member("credentialId")
 			c.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": credential})
 			return credential
 		}
@@ -85,21 +85,21 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 			t.Fatalf("the owner's account is %s: %s", value, reason)
 		}
 
-		// With A's external id, in every kind of request.
+		// B cannot use A's external id in any kind of request.
 		refused := func(what string, got answer, member string) {
 			t.Helper()
 			if got.status != 400 || !strings.Contains(got.text, member) || !strings.Contains(got.text, "cannot be used by this organisation") {
 				t.Errorf("%s: %d %s", what, got.status, got.text)
 			}
 		}
-		refused("POST", b.do("POST", credentials, with(aID)), "properties[1].stringV")
+		refused("POST", b.do("POST", credentials, credentialWith(aID)), "properties[1].stringV")
 		refused("bulk", b.do("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "aws",
-			"credentialUpdates": []object{{"action": "post", "properties": with(aID)["properties"]}}}), "credentialUpdates[0].properties[1].stringV")
+			"credentialUpdates": []object{{"action": "post", "properties": credentialWith(aID)["properties"]}}}), "credentialUpdates[0].properties[1].stringV")
 		refused("discovery", b.do("POST", "/v1/cloud-accounts/aws-discovery-task", object{"roleArn": arn, "externalId": aID}), "externalId")
-		ownCredential := b.want(201, "POST", credentials, with(bID)).member("credentialId")
-		refused("PUT", b.do("PUT", credentials+"/"+ownCredential, with(aID)), "properties[1].stringV")
+		ownCredential := b.want(201, "POST", credentials, credentialWith(bID)).member("credentialId")
+		refused("PUT", b.do("PUT", credentials+"/"+ownCredential, credentialWith(aID)), "properties[1].stringV")
 
-		// With B's own external id, and with none.
+		// With B's own external id, or with none, A's role does not admit B.
 		b.want(201, "POST", accounts, awsAccount(account))
 		b.want(201, "POST", relationships, object{"cloudAccountId": account, "credentialId": ownCredential})
 		if value, reason := status(b); value != "validation-failed" {
@@ -113,12 +113,12 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 
 		// A's external id stays reserved for A after its credential was deleted.
 		a.want(200, "DELETE", credentials+"/"+credential, nil)
-		refused("after A removed its credential", b.do("POST", credentials, with(aID)), "properties[1].stringV")
+		refused("after A removed its credential", b.do("POST", credentials, credentialWith(aID)), "properties[1].stringV")
 
 		// A role that does not require an external id is rejected with a reason, and
 		// accepted after a correction.
 		b.want(200, "DELETE", credentials+"/"+withoutID, nil)
-		a.waitRun(account) // a run would set the status too
+		a.waitRun(account) // a run that ends later would set the status too
 		role("")
 		link(a, aID)
 		if value, reason := status(a); value != "validation-failed" || !strings.Contains(reason, "without an external id") {

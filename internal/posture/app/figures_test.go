@@ -15,7 +15,7 @@ func TestMetricsCountFindingsAndAccounts(t *testing.T) {
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		const noAccounts, noEntities = 0, 0
 		i := newInventory(t, dsn, noAccounts, noEntities)
-		i.raise("unmuted", time.Now(), nil, 1, 2, 3) // by three buckets
+		i.raise("unmuted", time.Now(), nil, 1, 2, 3) // on three buckets
 		i.raise("muted", time.Now(), nil, 4)
 		i.want(201, "POST", muteRules, object{"name": "x", "reason": "x", "scope": object{"ruleIds": []string{"muted"}}})
 		for _, id := range []string{"111111111111", "222222222222", "333333333333"} {

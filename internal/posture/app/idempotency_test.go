@@ -34,7 +34,7 @@ func TestIdempotencyKeys(t *testing.T) {
 			return int(n)
 		}
 		if count() != 1 {
-			t.Errorf("%d credentials", count())
+			t.Errorf("%d credentials after a replay, want 1", count())
 		}
 		c.want(409, "POST", credentials, object{"properties": []object{textProperty("RoleArn", "arn:aws:iam::111111111111:role/other")}}, header, "k1")
 		c.want(400, "POST", credentials, awsCredential(), header, strings.Repeat("x", 256))
@@ -62,13 +62,13 @@ func TestIdempotencyKeys(t *testing.T) {
 		token := c.want(201, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5").member("token")
 		refused := c.want(409, "POST", "/v1/api-tokens", object{"name": "once"}, header, "k5")
 		if token == "" || strings.Contains(refused.text, token) || !strings.Contains(refused.text, "was executed") {
-			t.Errorf("response %s", refused.text)
+			t.Errorf("the repeated request for a token: %s", refused.text)
 		}
 		stream := "/v1/cloud-accounts/222222222222/event-stream"
 		secret := other.want(201, "POST", stream, nil, header, "k7").member("secret")
 		refused = other.want(409, "POST", stream, nil, header, "k7")
 		if secret == "" || strings.Contains(refused.text, secret) {
-			t.Errorf("response %s", refused.text)
+			t.Errorf("the repeated request for a stream: %s", refused.text)
 		}
 
 		// Of many concurrent requests, one is executed.

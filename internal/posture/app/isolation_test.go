@@ -41,11 +41,11 @@ func TestIDsOfAnotherOrganisationAreUnknown(t *testing.T) {
 			}
 			for _, body := range bodies(foreignIDs, unknown) {
 				method, path := fill(route.Pattern, with(foreignIDs, "provider", "aws"))
-				_, path2 := fill(route.Pattern, with(unknown, "provider", "aws"))
+				_, absentPath := fill(route.Pattern, with(unknown, "provider", "aws"))
 				if strings.Contains(path, "{") {
 					t.Fatalf("%s has an id that this test lacks: add it to newTenant and to unknown", route.Pattern)
 				}
-				foreign, absent := two.text(method, path, body[0]), two.text(method, path2, body[1])
+				foreign, absent := two.text(method, path, body[0]), two.text(method, absentPath, body[1])
 				probes++
 				if foreign.status == absent.status && foreign.text == absent.text {
 					continue
@@ -123,6 +123,7 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 	session, _ := sessions[0]["id"].(string)
 	channel := c.want(201, "POST", "/v1/notification-channels", object{"name": "x", "type": "webhook", "settings": object{"url": "https://receiver.invalid/"}}).member("id")
 	notifyRule := c.want(201, "POST", "/v1/notification-rules", object{"name": "x", "events": []string{"FindingResolved"}, "channelIds": []string{channel}}).member("id")
+	// A finding of a rule that is then removed is resolved, which makes a delivery of FindingResolved.
 	second := posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{{Rule: "gone", Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}}}}
 	for _, removed := range []bool{false, true} {
 		second.Rules[0].Gone = removed
@@ -140,9 +141,9 @@ func newTenant(t *testing.T, in *instance.Installation, base string) (*client, m
 	if len(deliveries) != 1 {
 		t.Fatalf("deliveries %v", deliveries)
 	}
-	waiting, _ := deliveries[0]["id"].(string)
+	delivery, _ := deliveries[0]["id"].(string)
 	return c, map[string]string{
-		"channel_id": channel, "notification_rule_id": notifyRule, "delivery_id": waiting,
+		"channel_id": channel, "notification_rule_id": notifyRule, "delivery_id": delivery,
 		"cloud_account_id": id, "credential_id": credential, "pair": id + "_" + credential, "user_id": string(admin.ID),
 		"token_id": c.want(201, "POST", "/v1/api-tokens", object{"name": "x"}).member("id"), "resource_id": string(thing.ID),
 		"rule_id": rule, "framework_id": "house-of-one", "control_id": "1-of-one", "finding_id": finding, "collection_id": run, "session_id": session,
@@ -248,8 +249,9 @@ var generated = regexp.MustCompile(`"(id|eTag|createdTime|creationTime|lastUpdat
 // every response.
 func shape(a answer, ids map[string]string) string {
 	text := generated.ReplaceAllString(a.text, `"$1":""`)
-	longest := slices.SortedFunc(maps.Values(ids), func(a, b string) int { return len(b) - len(a) })
-	for _, id := range longest {
+	// Longer ids first, because some contain others.
+	longestFirst := slices.SortedFunc(maps.Values(ids), func(a, b string) int { return len(b) - len(a) })
+	for _, id := range longestFirst {
 		text = strings.ReplaceAll(text, id, "ID")
 	}
 	return fmt.Sprintf("%d %s %s", a.status, a.header.Get("Allow"), text)

@@ -113,7 +113,7 @@ func leaks(t *testing.T, what string, a answer, theirs map[string]string) {
 }
 
 // ownAccount adds an entity and a finding to the tenant's second account, which has the
-// tag team=two. It returns its ids.
+// tag team=two. It returns the ids of the account and its records by their names in routes.
 func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]string) map[string]string {
 	c.t.Helper()
 	id := accountID(2)
@@ -122,8 +122,8 @@ func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]stri
 	c.want(200, "PUT", accounts+"/"+id, spec)
 	session := c.want(200, "GET", "/console/session", nil)
 	org := posture.OrgID(session.body["organization"].(map[string]any)["id"].(string))
-	kept, now := store.New(db, box, noJobs{}), time.Now()
-	i := &inventory{client: c, org: org, store: kept}
+	st, now := store.New(db, box, noJobs{}), time.Now()
+	i := &inventory{client: c, org: org, store: st}
 	thing := collect.NewResource("AWS.Test.Thing", posture.AccountID(id), "", "mine").Text("secret", "of two").Entity
 	i.record(collect.Scoped{Org: org, Account: posture.AccountID(id), Type: thing.Type, Region: posture.Global}, thing)
 	for _, account := range []string{id, theirs["cloud_account_id"]} { // a change in each account, for the change feed
@@ -133,7 +133,7 @@ func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]stri
 		i.record(scope)
 	}
 	raised := posture.Finding{Provider: posture.AWS, Object: thing.ID, Name: "mine", Service: "Test", Region: posture.Global, Level: posture.LevelHigh}
-	if _, err := kept.Observe(c.t.Context(), org, posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{
+	if _, err := st.Observe(c.t.Context(), org, posture.Judgement{Account: posture.AccountID(id), RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{
 		{Rule: posture.RuleID(theirs["rule_id"]), Violating: []posture.Raised{{Finding: raised, Blob: func() string { return "{}" }}}},
 	}}); err != nil {
 		c.t.Fatal(err)
@@ -177,7 +177,7 @@ func checkOwn(c *client, own map[string]string) {
 	c.want(200, "PUT", suppression, object{"reason": "known"})
 	c.want(200, "DELETE", suppression, nil)
 	if me := c.want(200, "GET", "/console/session", nil); me.body["limited"] != true {
-		c.t.Errorf("%s", me.text)
+		c.t.Errorf("the session of a limited caller: %s", me.text)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestAccountLimitsOfUsersAndTokens(t *testing.T) {
 	both.token = both.exchange(narrow.member("token"))
 	see(both)
 	both.want(404, "GET", "/v1/cloud-accounts/"+one, nil)
-	// A changed limit applies to tokens that were issued before. Tags are those of the moment.
+	// A changed limit applies to tokens that were issued before. Limits by tags compare the current tags and ignore case.
 	c.want(200, "PUT", path, object{"name": "ann", "role": "viewer", "limitedTo": object{"tags": object{"team": []string{"b", "c"}}}})
 	see(ann)
 	spec := awsAccount(two)
@@ -232,6 +232,7 @@ func TestAccountLimitsOfUsersAndTokens(t *testing.T) {
 	c.want(200, "PUT", accounts+"/"+two, spec)
 	see(ann, two)
 	see(both, two)
+	// A change without limitedTo keeps the limit; null removes it. An admin cannot be limited.
 	c.want(200, "PUT", path, object{"name": "ann", "role": "viewer"})
 	see(ann, two)
 	c.want(400, "PUT", path, object{"name": "ann", "role": "admin"})
