@@ -27,15 +27,15 @@ func (p peer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // write creates a resource in moto with a request that does not use our own code.
-func (p peer) write(t *testing.T, method, host, path, service, kind, target, body string) string {
+func (p peer) write(t *testing.T, method, host, path, service, contentType, target, body string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "https://"+host+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIATEST/20260101/us-east-1/"+service+"/aws4_request, SignedHeaders=host, Signature=x")
-	if kind != "" {
-		r.Header.Set("Content-Type", kind)
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
 	}
 	if target != "" {
 		r.Header.Set("X-Amz-Target", target)
@@ -54,7 +54,7 @@ func (p peer) write(t *testing.T, method, host, path, service, kind, target, bod
 
 const form = "application/x-www-form-urlencoded"
 
-// make creates a few resources of every protocol.
+// make creates a few resources in services of every protocol.
 func (p peer) make(t *testing.T) {
 	t.Helper()
 	p.write(t, "POST", "localhost", "/moto-api/reset", "moto", "", "", "")
@@ -106,7 +106,7 @@ func TestPeerAnswers(t *testing.T) {
 		return c
 	}
 	byHost := client(awsapi.Options{HTTP: &http.Client{Transport: p}})
-	one := client(awsapi.Options{HTTP: http.DefaultClient, Endpoint: "http://" + string(p)})
+	byEndpoint := client(awsapi.Options{HTTP: http.DefaultClient, Endpoint: "http://" + string(p)})
 	zone := gjson.Get(call(t, byHost, "route53", "ListHostedZones", nil), "HostedZones.0.Id").String()
 	key := gjson.Get(call(t, byHost, "kms", "ListKeys", nil), "Keys.0.KeyId").String()
 	queue := gjson.Get(call(t, byHost, "sqs", "ListQueues", nil), "QueueUrls.0").String()
@@ -117,7 +117,7 @@ func TestPeerAnswers(t *testing.T) {
 	for _, tt := range []struct {
 		service, operation string
 		input              in
-		path, want         string
+		path, want         string // a path in the response and its value; without a path, the error code
 	}{
 		{"sts", "GetCallerIdentity", nil, "Account", "123456789012"},
 		{"iam", "ListUsers", nil, "Users.#.UserName", `["ann","bob"]`},
@@ -137,7 +137,7 @@ func TestPeerAnswers(t *testing.T) {
 		{"s3", "GetBucketAcl", in{"Bucket": "dotted.bucket"}, "Grants.0.Grantee.Type", "CanonicalUser"},
 		{"s3", "ListObjectsV2", in{"Bucket": "files-one", "MaxKeys": 2}, "Contents.#.Key", `["a","b"]`},
 		{"s3", "HeadObject", in{"Bucket": "files-one", "Key": "a"}, "ContentLength", "12"},
-		{"s3", "GetObject", in{"Bucket": "files-one", "Key": "a"}, "Body", "Y29udGVudCBvZiBh"},
+		{"s3", "GetObject", in{"Bucket": "files-one", "Key": "a"}, "Body", "Y29udGVudCBvZiBh"}, // "content of a" in base64
 		{"route53", "GetHostedZone", in{"Id": zone}, "HostedZone.Name", "example.com."},
 		{"route53", "ListResourceRecordSets", in{"HostedZoneId": zone}, "ResourceRecordSets.0.Type", "NS"},
 		{"apigateway", "GetRestApi", in{"restApiId": api}, "name", "api"},
@@ -158,7 +158,7 @@ func TestPeerAnswers(t *testing.T) {
 		{"eks", "DescribeCluster", in{"name": "none"}, "", "ResourceNotFoundException"},
 		{"kms", "DescribeKey", in{"KeyId": "11111111-1111-1111-1111-111111111111"}, "", "NotFoundException"},
 	} {
-		for addressing, c := range map[string]*awsapi.Client{"by host": byHost, "one endpoint": one} {
+		for addressing, c := range map[string]*awsapi.Client{"by host": byHost, "one endpoint": byEndpoint} {
 			answer, err := c.Call(t.Context(), tt.service, tt.operation, "us-east-1", tt.input)
 			if tt.path == "" {
 				if got := awsapi.CodeOf(err); got != tt.want {

@@ -10,7 +10,7 @@ func TestEveryServiceOpens(t *testing.T) {
 	t.Parallel()
 	names, operations := Services(), 0
 	if len(names) < 420 || !slices.IsSorted(names) {
-		t.Fatalf("%d services, sorted %v", len(names), slices.IsSorted(names))
+		t.Fatalf("%d services, want at least 420; sorted %v", len(names), slices.IsSorted(names))
 	}
 	for _, name := range names {
 		s, err := Open(name)
@@ -23,6 +23,7 @@ func TestEveryServiceOpens(t *testing.T) {
 				t.Errorf("%s %s has no address", name, op.Name)
 			}
 			for _, region := range []string{"us-east-1", "ap-south-2", "cn-north-1", "us-gov-east-1"} {
+				// A service may have no endpoint in the partition of a region.
 				if e, err := op.Endpoint(region, false); err == nil && (e.Host == "" || e.SigningName == "" || e.SigningRegion == "") {
 					t.Errorf("%s %s in %s is at %+v", name, op.Name, region, e)
 				}
@@ -41,16 +42,16 @@ func TestEveryServiceOpens(t *testing.T) {
 		}
 	}
 	if operations < 8300 {
-		t.Errorf("%d operations", operations)
+		t.Errorf("%d operations, want at least 8300", operations)
 	}
 }
 
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		service, operation, region string
-		fips                       bool
-		host, name, signed         string
+		service, operation, region       string
+		fips                             bool
+		host, signingName, signingRegion string
 	}{
 		{"sqs", "ListQueues", "eu-west-1", false, "sqs.eu-west-1.amazonaws.com", "sqs", "eu-west-1"},
 		{"sqs", "ListQueues", "xx-new-7", false, "sqs.xx-new-7.amazonaws.com", "sqs", "xx-new-7"},
@@ -76,7 +77,7 @@ func TestEndpoints(t *testing.T) {
 			continue
 		}
 		got, err := op.Endpoint(tt.region, tt.fips)
-		if want := (Endpoint{tt.host, tt.name, tt.signed}); err != nil || got != want {
+		if want := (Endpoint{tt.host, tt.signingName, tt.signingRegion}); err != nil || got != want {
 			t.Errorf("%s in %s (FIPS %v) is at %+v, %v, want %+v", tt.service, tt.region, tt.fips, got, err, want)
 		}
 	}
@@ -109,11 +110,11 @@ func BenchmarkOpenEC2(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	index := len(services)
+	offset := len(services) // the file ends with the services, in the order of the index
 	for i := len(ix.Services) - 1; i >= 0; i-- {
-		index -= ix.Services[i].length
+		offset -= ix.Services[i].length
 		if ix.Services[i].name == "ec2" {
-			frame := services[index : index+ix.Services[i].length]
+			frame := services[offset : offset+ix.Services[i].length]
 			for b.Loop() {
 				if _, err := ix.service("ec2", frame); err != nil {
 					b.Fatal(err)

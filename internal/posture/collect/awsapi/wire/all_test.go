@@ -122,9 +122,9 @@ func TestDecodeEveryOperation(t *testing.T) {
 				t.Fatal(err)
 			}
 			compared++
-			smithys, err := r.decode(header, body)
-			if err != nil || !equal(smithys, parseJSON(t, got)) {
-				text, _ := json.Marshal(smithys)
+			reference, err := r.decode(header, body)
+			if err != nil || !equal(reference, parseJSON(t, got)) {
+				text, _ := json.Marshal(reference)
 				t.Errorf("%s %s: smithy-go reads %.3000s, %v\nwe read %.3000s", name, op.Name, text, err, got)
 				return
 			}

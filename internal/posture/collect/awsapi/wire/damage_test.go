@@ -51,7 +51,7 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 					for i := range damage {
 						damage[i] = byte(random.Uint32())
 					}
-					for i := 3; i < len(damage); i += 4 {
+					for i := 3; i < len(damage); i += 4 { // the new bytes; see applyDamage
 						damage[i] = suspicious[random.IntN(len(suspicious))]
 					}
 					body := applyDamage(append([]byte(nil), intact...), damage)
@@ -64,13 +64,13 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	t.Logf("%d answers", min(done.Load(), executions))
+	t.Logf("%d responses", min(done.Load(), executions))
 }
 
 // suspicious are bytes with a meaning for parsers, and some without.
 var suspicious = []byte("<>/&;#x!-[]?='\":{},\\ \t\r\n\x00\x01\x7f\x80\xc3\xff0129aeE+.tfnNI_z")
 
-// TestTruncatedResponsesAreErrors cuts a correct answer at every byte.
+// TestTruncatedResponsesAreErrors cuts a correct response at every byte.
 func TestTruncatedResponsesAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
@@ -84,7 +84,7 @@ func TestTruncatedResponsesAreErrors(t *testing.T) {
 			}
 		}
 		if _, err := p.decoder.Decode(200, nil, body); err != nil {
-			t.Errorf("%s: all of it: %v", protocol, err)
+			t.Errorf("%s: the complete response is rejected: %v", protocol, err)
 		}
 	}
 }
@@ -103,27 +103,27 @@ func TestHostileResponsesAreErrors(t *testing.T) {
 		}
 		return b
 	}
-	x, j := newPair(t, model.RestXML), newPair(t, model.RestJSON)
+	inXML, inJSON := newPair(t, model.RestXML), newPair(t, model.RestJSON)
 	for name, tt := range map[string]struct {
 		p    pair
 		body []byte
 	}{
-		"nested entities":                {x, []byte(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><r><Text>&b;</Text></r>`)},
-		"a file":                         {x, []byte(`<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><r><Text>&f;</Text></r>`)},
-		"an unknown entity":              {x, []byte(`<r><Text>&nbsp;</Text></r>`)},
-		"deep elements":                  {x, append(append([]byte("<r>"), deep("<In>", "</In>", 1<<20)...), "</r>"...)},
-		"deep unknown elements":          {x, append(append([]byte("<r>"), deep("<x>", "</x>", 1<<20)...), "</r>"...)},
-		"deep arrays":                    {j, append(append([]byte(`{"x":`), deep("[", "]", 1<<20)...), '}')},
-		"deep objects":                   {j, []byte(`{"In":` + string(deep(`{"self":`, "}", 1<<18)) + `}`)},
-		"two roots":                      {x, []byte(`<r/><r/>`)},
-		"an invalid character reference": {x, []byte(`<r><Text>&#x110000;</Text></r>`)},
-		"another encoding":               {x, []byte(`<?xml version="1.0" encoding="UTF-16"?><r/>`)},
-		"invalid UTF-8":                  {x, []byte("<r><Text>\xff\xfe</Text></r>")},
-		"a control character":            {x, []byte("<r><Text>\x00</Text></r>")},
-		"tags that cross":                {x, []byte(`<r><In><id></In></id></r>`)},
-		"a number too large":             {x, []byte(`<r><Whole>2147483648</Whole></r>`)},
-		"a year too large":               {j, []byte(`{"Epoch":1e300}`)},
-		"too much":                       {j, append(make([]byte, MaxSize), "{}"...)},
+		"nested entities":                {inXML, []byte(`<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><r><Text>&b;</Text></r>`)},
+		"a file":                         {inXML, []byte(`<!DOCTYPE r [<!ENTITY f SYSTEM "file:///etc/passwd">]><r><Text>&f;</Text></r>`)},
+		"an unknown entity":              {inXML, []byte(`<r><Text>&nbsp;</Text></r>`)},
+		"deep elements":                  {inXML, append(append([]byte("<r>"), deep("<In>", "</In>", 1<<20)...), "</r>"...)},
+		"deep unknown elements":          {inXML, append(append([]byte("<r>"), deep("<x>", "</x>", 1<<20)...), "</r>"...)},
+		"deep arrays":                    {inJSON, append(append([]byte(`{"x":`), deep("[", "]", 1<<20)...), '}')},
+		"deep objects":                   {inJSON, []byte(`{"In":` + string(deep(`{"self":`, "}", 1<<18)) + `}`)},
+		"two roots":                      {inXML, []byte(`<r/><r/>`)},
+		"an invalid character reference": {inXML, []byte(`<r><Text>&#x110000;</Text></r>`)},
+		"another encoding":               {inXML, []byte(`<?xml version="1.0" encoding="UTF-16"?><r/>`)},
+		"invalid UTF-8":                  {inXML, []byte("<r><Text>\xff\xfe</Text></r>")},
+		"a control character":            {inXML, []byte("<r><Text>\x00</Text></r>")},
+		"tags that cross":                {inXML, []byte(`<r><In><id></In></id></r>`)},
+		"a number too large":             {inXML, []byte(`<r><Whole>2147483648</Whole></r>`)},
+		"a year too large":               {inJSON, []byte(`{"Epoch":1e300}`)},
+		"too much":                       {inJSON, append(make([]byte, MaxSize), "{}"...)},
 	} {
 		start := time.Now()
 		if got, err := tt.p.decoder.Decode(200, nil, tt.body); err == nil {
@@ -135,21 +135,21 @@ func TestHostileResponsesAreErrors(t *testing.T) {
 	}
 }
 
-// TestRepeatedMembers: repeated lists are joined and maps merged; for other types
-// the last value is used.
+// TestRepeatedMembers decodes members and keys that are repeated: lists are joined and maps
+// merged; for other types the last value is used.
 func TestRepeatedMembers(t *testing.T) {
 	t.Parallel()
-	x, j := newPair(t, model.RestXML), newPair(t, model.RestJSON)
+	inXML, inJSON := newPair(t, model.RestXML), newPair(t, model.RestJSON)
 	for _, tt := range []struct {
 		p          pair
 		body, want string
 	}{
-		{x, `<r><Text>a</Text><Flat>1</Flat><Text>b</Text><Flat>2</Flat></r>`, `{"Text":"b","FlatTexts":["1","2"]}`},
-		{x, `<r><Texts><i>1</i></Texts><Texts/><Texts><i>2</i></Texts></r>`, `{"Texts":["1","2"]}`},
-		{x, `<r><FlatMap><key>k</key><value>1</value></FlatMap><Flag>1</Flag><FlatMap><key>k</key><value>2</value></FlatMap></r>`, `{"FlatMap":{"k":"2"},"Flag":true}`},
-		{x, `<r><Map><entry><key>a</key><value>1</value></entry><entry><key>b</key><value>2</value></entry><entry><key>a</key><value>3</value></entry></Map></r>`, `{"Map":{"b":"2","a":"3"}}`},
-		{j, `{"Text":"a","Texts":["1"],"Text":"b","Texts":[],"Texts":["2"],"Text":null}`, `{"Text":"b","Texts":["1","2"]}`},
-		{j, `{"Map":{"a":"1","\u0061":"2"},"Map":{"b":"3"}}`, `{"Map":{"a":"2","b":"3"}}`},
+		{inXML, `<r><Text>a</Text><Flat>1</Flat><Text>b</Text><Flat>2</Flat></r>`, `{"Text":"b","FlatTexts":["1","2"]}`},
+		{inXML, `<r><Texts><i>1</i></Texts><Texts/><Texts><i>2</i></Texts></r>`, `{"Texts":["1","2"]}`},
+		{inXML, `<r><FlatMap><key>k</key><value>1</value></FlatMap><Flag>1</Flag><FlatMap><key>k</key><value>2</value></FlatMap></r>`, `{"FlatMap":{"k":"2"},"Flag":true}`},
+		{inXML, `<r><Map><entry><key>a</key><value>1</value></entry><entry><key>b</key><value>2</value></entry><entry><key>a</key><value>3</value></entry></Map></r>`, `{"Map":{"b":"2","a":"3"}}`},
+		{inJSON, `{"Text":"a","Texts":["1"],"Text":"b","Texts":[],"Texts":["2"],"Text":null}`, `{"Text":"b","Texts":["1","2"]}`},
+		{inJSON, `{"Map":{"a":"1","\u0061":"2"},"Map":{"b":"3"}}`, `{"Map":{"a":"2","b":"3"}}`},
 	} {
 		got, err := tt.p.decoder.Decode(200, nil, []byte(tt.body))
 		if err != nil || string(got) != tt.want {
@@ -159,12 +159,12 @@ func TestRepeatedMembers(t *testing.T) {
 			t.Errorf("%s: %s", tt.body, difference)
 		}
 	}
-	body := []byte(`{"Map":{`)
+	body := []byte(`{"Map":{`) // with more distinct keys than manyKeys, all but the last repeated
 	for i := range 100 {
 		body = append(body, `"k`+strconv.Itoa(i%40)+`":"`+strconv.Itoa(i)+`",`...)
 	}
 	body = append(body, `"last":"x"}}`...)
-	if difference := compare(j.decoder, j.reference, body); difference != "" {
-		t.Error(difference)
+	if difference := compare(inJSON.decoder, inJSON.reference, body); difference != "" {
+		t.Errorf("%s: %s", body, difference)
 	}
 }

@@ -141,16 +141,16 @@ func applyDamage(body, damage []byte) []byte {
 		switch what % 6 {
 		case 0:
 			body[offset] = c
-		case 1:
+		case 1: // remove a byte
 			body = append(body[:offset], body[offset+1:]...)
-		case 2:
+		case 2: // insert a byte
 			body = append(body[:offset], append([]byte{c}, body[offset:]...)...)
 		case 3: // duplicate a range
 			from, to := min(offset, other), max(offset, other)
 			body = append(body[:to], append(bytes.Clone(body[from:to]), body[to:]...)...)
-		case 4:
+		case 4: // truncate
 			body = body[:offset]
-		case 5: // swap two ranges
+		case 5: // swap two bytes
 			body[offset], body[other] = body[other], body[offset]
 		}
 	}
