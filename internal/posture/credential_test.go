@@ -58,11 +58,11 @@ func TestErrorsDoNotRepeatSecrets(t *testing.T) {
 		posture.Text("ServiceAccountEmail", "a@b.c"), posture.Text("ServiceAccountKey", "hunter2!"),
 	}, now)
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("%v", err)
+		t.Errorf("error %v, want one that does not contain the key", err)
 	}
 }
 
-func TestUnsetSecretsKeepTheirValues(t *testing.T) {
+func TestOmittedSecretsKeepTheirValues(t *testing.T) {
 	t.Parallel()
 	c, secrets, err := posture.NewCredential("c", posture.GCP, []posture.Property{
 		posture.Text("ServiceAccountEmail", "a@b.c"), posture.Text("ServiceAccountKey", goodKey),
@@ -86,7 +86,7 @@ func FuzzParseServiceAccountKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		k, problem := posture.ParseServiceAccountKey(text)
 		if problem == "" && (k.PrivateKey == "" || k.ClientEmail == "") {
-			t.Errorf("accepted without a key: %q", text)
+			t.Errorf("accepted without a private key or an email: %q", text)
 		}
 	})
 }

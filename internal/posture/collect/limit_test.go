@@ -34,7 +34,7 @@ func TestLimitSlowsDownAndRecovers(t *testing.T) {
 		calls(t, l, ec2) // spend the burst
 		calls(t, l, ec2)
 		before := calls(t, l, ec2)
-		for range 20 { // throttled together
+		for range 20 { // calls that are throttled at the same time count as one slowdown
 			l.Throttled(ec2, 0)
 		}
 		slowed := calls(t, l, ec2)
@@ -62,7 +62,7 @@ func TestCallWithOwnLimit(t *testing.T) {
 		if n := calls(t, l, own); n < 195 || n > 201 {
 			t.Errorf("%d calls a second, want half of 400", n)
 		}
-		l.Throttled(own, time.Hour) // other calls of the service go on
+		l.Throttled(own, time.Hour) // does not pause the other calls of the service
 		if err := l.Wait(t.Context(), ec2); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestPauseAppliesToWaitingCalls(t *testing.T) {
 			l.Throttled(ec2, first)
 			begin := time.Now()
 			made := make(chan time.Duration)
-			const waiting, burst = 30, 20
+			const waiting, burst = 30, 20 // the burst is 2 s of 10 calls a second
 			for range waiting {
 				go func() {
 					if err := l.Wait(t.Context(), ec2); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // cloud is a source with fixed units.
 type cloud struct {
-	open  error
+	open  error // that Open returns
 	units []collect.Unit
 }
 
@@ -77,12 +77,14 @@ func unit(t posture.EntityType, region string, n int, problem, err error) collec
 	}}
 }
 
+// run collects an account. It returns the outcome, and by type and region the number of
+// entities that were committed and whether they are complete.
 func run(t *testing.T, ctx context.Context, c cloud, scope posture.RunScope) (collect.Outcome, map[string]string) {
 	t.Helper()
-	n := &commitRecorder{committed: map[string]string{}}
-	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: n, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
+	recorder := &commitRecorder{committed: map[string]string{}}
+	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: recorder, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
 	access := posture.Access{Org: "org", Account: posture.Account{ID: "123456789012", Provider: posture.AWS}}
-	return r.Run(ctx, access, scope, nil), n.committed
+	return r.Run(ctx, access, scope, nil), recorder.committed
 }
 
 const bucket, key = posture.EntityType("AWS.S3.Bucket"), posture.EntityType("AWS.KMS.Key")
@@ -220,10 +222,10 @@ func TestRunScope(t *testing.T) {
 	}
 }
 
-// outage is a recorder whose database is unavailable for some calls.
+// outage is a recorder whose first calls of each kind fail: the database is unavailable.
 type outage struct {
 	commitRecorder
-	begins, puts, commits int // remaining calls that fail
+	begins, puts, commits int // how many more calls fail
 }
 
 type outageRecording struct {
@@ -284,7 +286,7 @@ func TestRunStopsWaitingAtDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		o := &outage{commitRecorder: commitRecorder{committed: map[string]string{}}, begins: 1 << 30}
+		o := &outage{commitRecorder: commitRecorder{committed: map[string]string{}}, begins: 1 << 30} // never available
 		c := cloud{units: []collect.Unit{unit("AWS.EC2.Instance", "eu", 2, nil, nil)}}
 		r := collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: o, Parallel: 1, Log: slog.New(slog.DiscardHandler)}
 		got := r.Run(ctx, posture.Access{Account: posture.Account{Provider: posture.AWS}}, posture.RunScope{}, nil)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDeepAnswersAreInvalid(t *testing.T) {
+func TestDeepAnswersAreNotShallow(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for text, want := range map[string]bool{
@@ -13,7 +13,7 @@ func TestDeepAnswersAreInvalid(t *testing.T) {
 		strings.Repeat("[]", 1000): true, "": true, `{"a":1`: true,
 	} {
 		if got := isShallow([]byte(text)); got != want {
-			t.Errorf("%.30s: %v", text, got)
+			t.Errorf("isShallow(%.30q) = %v, want %v", text, got, want)
 		}
 	}
 }
@@ -22,7 +22,7 @@ func TestMalformedAnswersAreInvalid(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{`{"a":[1,{"b":"]"}]}`: true, "{}": true, `{"a":1`: false, "": false, "<html>": false, strings.Repeat("[", 1<<20): false} {
 		if got := ValidAnswer([]byte(text)); got != want {
-			t.Errorf("%.30s: %v", text, got)
+			t.Errorf("ValidAnswer(%.30q) = %v, want %v", text, got, want)
 		}
 	}
 }

@@ -30,11 +30,11 @@ func TestBaseline(t *testing.T) {
 				t.Fatal(err)
 			}
 			if inFile := l.file != nil; inFile != (count >= 1000) {
-				t.Errorf("spilled to a file: %v", inFile)
+				t.Errorf("%d entries: spilled to a file: %v", count, inFile)
 			}
 			for i := range count {
 				if k, err := l.entryAt(i); err != nil || k != nth(i) {
-					t.Fatalf("at %d is %v, %v", i, k, err)
+					t.Fatalf("the entry at %d is %v, %v; want %v", i, k, err, nth(i))
 				}
 			}
 			for i := range count {
@@ -48,7 +48,7 @@ func TestBaseline(t *testing.T) {
 			}
 			for i := 0; i < count; i += 3 {
 				l.markSeen(i)
-				l.markSeen(i)
+				l.markSeen(i) // must not be counted again
 			}
 			if want := count - (count+2)/3; l.unseen != want {
 				t.Errorf("%d are unseen, want %d", l.unseen, want)
@@ -56,12 +56,12 @@ func TestBaseline(t *testing.T) {
 			i := 0
 			err := l.all(func(k baselineEntry, seen bool) {
 				if k != nth(i) || seen != (i%3 == 0) {
-					t.Errorf("%d is %v, %v", i, k, seen)
+					t.Errorf("the entry at %d is %v, seen %v; want %v, seen %v", i, k, seen, nth(i), i%3 == 0)
 				}
 				i++
 			})
 			if err != nil || i != count {
-				t.Errorf("%d of %d, %v", i, count, err)
+				t.Errorf("read %d of %d entries, error %v", i, count, err)
 			}
 		})
 	}

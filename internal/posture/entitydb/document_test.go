@@ -15,8 +15,8 @@ func TestDocumentsRoundTrip(t *testing.T) {
 	for i := range 5 {
 		a := entitygen.New(i, 300)
 		for e := range a.All() {
-			h := contextOf(&e)
-			got, err := readDoc(appendDoc(nil, h.idPrefix(), &e), h)
+			cell := contextOf(&e)
+			got, err := readDoc(appendDoc(nil, cell.idPrefix(), &e), cell)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestChangesRoundTrip(t *testing.T) {
 	t.Parallel()
 	a := entitygen.New(1, 300)
 	b := a
-	b.Revision, b.Changed = 1, 1
+	b.Revision, b.Changed = 1, 1 // all entities change
 	before := map[posture.EntityID]posture.Entity{}
 	for e := range a.All() {
 		before[e.ID] = e
@@ -46,6 +46,7 @@ func TestChangesRoundTrip(t *testing.T) {
 			t.Fatalf("%s (-want +got):\n%s", e.ID, diff)
 		}
 		undone := want.Undo(e)
+		// Compare groups properties by name, so the order of the names does not matter here.
 		if diff := cmp.Diff(posture.Compare(posture.Entity{}, before[e.ID]).Properties, posture.Compare(posture.Entity{}, undone).Properties); diff != "" {
 			t.Fatalf("%s undone (-want +got):\n%s", e.ID, diff)
 		}
@@ -55,16 +56,16 @@ func TestChangesRoundTrip(t *testing.T) {
 // FuzzReadDoc decodes arbitrary input: a damaged file must not crash the server.
 func FuzzReadDoc(f *testing.F) {
 	for e := range entitygen.New(0, 40).All() {
-		h := contextOf(&e)
-		f.Add(appendDoc(nil, h.idPrefix(), &e))
+		cell := contextOf(&e)
+		f.Add(appendDoc(nil, cell.idPrefix(), &e))
 		c := posture.Compare(posture.Entity{}, e)
 		c.At = time.Now()
 		f.Add(appendChange(nil, e.ID, c))
 	}
-	h := cellContext{"1", posture.AWS, "AWS.S3.Bucket", "eu"}
+	cell := cellContext{"1", posture.AWS, "AWS.S3.Bucket", "eu"}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		if e, err := readDoc(doc, h); err == nil {
-			second, err := readDoc(appendDoc(nil, h.idPrefix(), &e), h)
+		if e, err := readDoc(doc, cell); err == nil {
+			second, err := readDoc(appendDoc(nil, cell.idPrefix(), &e), cell)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,8 @@ import (
 var queues = posture.Scope{Org: "org", Account: "1", Type: "AWS.SQS.Queue", Region: posture.Global}
 
 // TestIndexFollowsChanges changes entities at random, several times in some
-// transactions. After each transaction the index must equal a rebuilt one.
+// transactions, and removes the account in round 7. After each transaction the index
+// must equal a rebuilt one.
 func TestIndexFollowsChanges(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -68,8 +69,8 @@ func newStore(t *testing.T, db *sqldb.DB, id posture.AccountID, p posture.Provid
 	return New(db).At(func() time.Time { return time.UnixMilli(1) })
 }
 
-// someEntities returns a random subset of twenty entities with random words and
-// regions.
+// someEntities returns a random subset of twenty entities with random words. One in six
+// entities is in us-east-1.
 func someEntities(random *rand.Rand) (es []posture.Entity) {
 	for i := range 20 {
 		if random.IntN(5) == 0 {
@@ -134,7 +135,8 @@ func indexEntries(t *testing.T, db *sqldb.DB) map[string]int {
 	return found
 }
 
-// rebuildIndex rebuilds the index from the entities.
+// rebuildIndex rebuilds the index from the entities. A row in entity_retoken requests that,
+// as a migration does.
 func rebuildIndex(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -170,7 +172,7 @@ func TestManyRemovalsAreExclusive(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := r.(*recording).isLarge(); got != test.large {
-				t.Errorf("removing %d: large is %v, want %v", test.entities, got, test.large)
+				t.Errorf("a recording that removes %d entities: isLarge is %v, want %v", test.entities, got, test.large)
 			}
 			r.Discard()
 		}

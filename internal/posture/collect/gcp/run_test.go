@@ -103,13 +103,13 @@ func TestRunOutcomes(t *testing.T) {
 			}
 			got := r.Run(ctx, c.Projects()[0].Access("org", tt.credential(c)), posture.RunScope{}, nil)
 			if got.Status != tt.status || got.Account != tt.account {
-				t.Errorf("run %s, account %q: %s", got.Status, got.Account, got.Reason)
+				t.Errorf("run %s, account %q, want %s, %q: %s", got.Status, got.Account, tt.status, tt.account, got.Reason)
 			}
 			text := got.Reason
 			finished := tt.status != posture.RunFailed && tt.status != posture.RunTimeout // then all other types succeed
 			for kind, result := range got.Collectors {
 				if failed := result.Status != posture.CollectorSuccess; finished && failed != (kind == tt.kind) {
-					t.Errorf("%s: %+v", kind, result)
+					t.Errorf("unexpected result of %s: %+v", kind, result)
 				}
 				if kind == tt.kind {
 					text += strings.Join(result.Errors, " ") + result.Message
@@ -119,7 +119,7 @@ func TestRunOutcomes(t *testing.T) {
 				t.Errorf("message %q, want %q", text, tt.message)
 			}
 			if complete := recorder.complete[tt.kind]; tt.kind != "" && complete != tt.complete {
-				t.Errorf("%s was recorded as complete: %v", tt.kind, complete)
+				t.Errorf("%s was recorded as complete: %v, want %v", tt.kind, complete, tt.complete)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 // troubles maps each trouble to the fault that causes it.
 var troubles = map[judgetest.Trouble]gateway.Fault{
 	judgetest.Denied: {Kind: gateway.Deny}, judgetest.Failed: {Kind: gateway.Fail}, judgetest.Timeout: {Kind: gateway.Hang},
-	judgetest.Partial: {Kind: gateway.Half, Skip: 1}, // the second page
+	judgetest.Partial: {Kind: gateway.Half, Skip: 1}, // the second page is truncated
 }
 
 // TestFailuresKeepFindings closes an open firewall and opens another while
