@@ -161,6 +161,7 @@ func TestBindRefusesInvalidJSON(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		`{"name": `, `{} x`, `{}{}`, `{'a': 1}`, `{"a": NaN}`, `{"a": 1,}`, "{\"name\": \"\xff\"}", `{"a": 01}`, "\ufeff{}", "{\"a\": \"\t\"}",
+		// Nested too deeply: more than 64 levels.
 		strings.Repeat("[", 100000), `{"a": ` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`,
 	} {
 		_, details, status := bound(t, "/x/1", body)
@@ -181,6 +182,7 @@ func TestBindReportsBadParameters(t *testing.T) {
 	if _, _, status := bound(t, "/x/1?limit=%00", `{"name": "n"}`); status != 400 {
 		t.Errorf("NUL in a parameter: status %d", status)
 	}
+	// url.ParseQuery fails for so many parameters and returns none.
 	if _, details, status := bound(t, "/x/1?limit=x"+strings.Repeat("&a", 10000), `{"name": "n"}`); status != 400 || len(details) != 1 || details[0].Path != "limit" {
 		t.Errorf("a parameter before many others: status %d, details %v", status, details)
 	}
@@ -253,10 +255,10 @@ func TestWholeBodies(t *testing.T) {
 func TestMatchReadsIfMatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		header   string
-		sent     bool
-		allows   []string
-		unwanted []string
+		header  string
+		sent    bool
+		allows  []string
+		refuses []string
 	}{
 		{"", false, []string{"v1", "v2"}, nil},
 		{`"v1"`, true, []string{"v1", `"v1"`, `W/"v1"`}, []string{"v2", ""}},
@@ -274,16 +276,16 @@ func TestMatchReadsIfMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if in.Match.Sent() != tt.sent || fault.Is(in.Match.Require(), fault.VersionRequired) == tt.sent {
-			t.Errorf("%s: sent %t", tt.header, in.Match.Sent())
+			t.Errorf("If-Match: %s: sent %t", tt.header, in.Match.Sent())
 		}
 		for _, tag := range tt.allows {
 			if err := in.Match.Check(tag); err != nil {
-				t.Errorf("%s and %s: %v", tt.header, tag, err)
+				t.Errorf("If-Match: %s and version %s: %v", tt.header, tag, err)
 			}
 		}
-		for _, tag := range tt.unwanted {
+		for _, tag := range tt.refuses {
 			if err := in.Match.Check(tag); !fault.Is(err, fault.Stale) {
-				t.Errorf("%s and %s: %v", tt.header, tag, err)
+				t.Errorf("If-Match: %s and version %s: %v", tt.header, tag, err)
 			}
 		}
 	}
@@ -320,6 +322,7 @@ func TestListsAreBounded(t *testing.T) {
 		{"the default", `{"many":` + list(1000) + `}`, 200, "0"},
 		{"above the default", `{"many":` + list(1001) + `}`, 400, "many must have at most 1000 elements"},
 		{"a list within a map", `{"nested":{"k":` + list(1001) + `}}`, 400, "nested.k must have at most 1000 elements"},
+		// The 900 members of the map count too.
 		{"all lists together", `{"nested":` + nested(900, 10) + `}`, 200, "0"},
 		{"all lists together above it", `{"nested":` + nested(900, 11) + `}`, 400, "all lists of a request together must have at most 10000 elements"},
 	} {

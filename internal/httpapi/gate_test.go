@@ -83,6 +83,7 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 		return httpapi.Created("/x/7", "v1", map[string]int{"id": 7}), nil
 	})
 	routes := []httpapi.Route{
+		// The value of a wildcard that is named secret is not recorded.
 		{Pattern: "POST /x/{provider}/{secret}", Need: "admin", Operation: "create", Handler: create},
 		{Pattern: "GET /x", Need: "viewer", Operation: "list", Handler: returns(1)},
 		{Pattern: "POST /query", Need: "viewer", Operation: "query", Safe: true, Handler: returns(1)},
@@ -92,7 +93,7 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, method, target, token string
-		sink                        error
+		auditErr                    error
 		status                      int
 		want                        []httpapi.Event
 	}{
@@ -105,12 +106,12 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Status: 403}}},
 		{"a change that cannot be recorded is 503", "POST", "/x/aws/hush", "admin", errors.New("disk full"), 503, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
-		{"so is one by a plain handler", "POST", "/raw", "viewer", errors.New("disk full"), 503, []httpapi.Event{{Operation: "raw", Method: "POST",
+		{"a change of a plain handler that cannot be recorded is 503", "POST", "/raw", "viewer", errors.New("disk full"), 503, []httpapi.Event{{Operation: "raw", Method: "POST",
 			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{}, Status: 200}}},
 		{"a refusal that cannot be recorded stays a refusal", "GET", "/x", "none", errors.New("disk full"), 401,
 			[]httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
 	} {
-		log := &auditLog{err: tt.sink}
+		log := &auditLog{err: tt.auditErr}
 		m := mux(t, httpapi.Options{Guard: guard, Audit: log}, routes...)
 		res := request(m, tt.method, tt.target, "", "Authorization", "Bearer "+tt.token)
 		if res.StatusCode != tt.status {
@@ -213,7 +214,7 @@ func TestBodiesAreLimited(t *testing.T) {
 	}{{1<<20 - 1024, 200, false}, {1<<20 + 1024, 413, false}, {1<<20 + 1024, 413, true}, {5 << 20, 413, true}} {
 		var body io.Reader = strings.NewReader(`{"padding":"` + strings.Repeat("x", tt.size) + `"}`)
 		if tt.chunked {
-			body = io.MultiReader(body)
+			body = io.MultiReader(body) // hides the length from the HTTP client
 		}
 		res, err := http.Post(srv.URL+"/x", "nonsense", body)
 		if err != nil {
@@ -284,10 +285,10 @@ func TestStreamsAreAuditedBeforeTheFirstFlush(t *testing.T) {
 	flush := httpapi.Stream(func(w http.ResponseWriter, _ *http.Request) error {
 		return http.NewResponseController(w).Flush()
 	})
-	for sink, want := range map[error]int{nil: 200, io.ErrShortWrite: 503} {
-		m := mux(t, httpapi.Options{Audit: &auditLog{err: sink}}, public("POST /x", flush))
+	for auditErr, want := range map[error]int{nil: 200, io.ErrShortWrite: 503} {
+		m := mux(t, httpapi.Options{Audit: &auditLog{err: auditErr}}, public("POST /x", flush))
 		if res := request(m, "POST", "/x", ""); res.StatusCode != want {
-			t.Errorf("with audit %v: status %d, want %d", sink, res.StatusCode, want)
+			t.Errorf("with audit error %v: status %d, want %d", auditErr, res.StatusCode, want)
 		}
 	}
 }
@@ -308,7 +309,7 @@ func TestTooManyConcurrentRequestsAre503(t *testing.T) {
 		}
 		close(release)
 		if got := <-first; got != 200 {
-			t.Errorf("the first one got %d", got)
+			t.Errorf("the first request: status %d, want 200", got)
 		}
 		if res := request(m, "GET", "/x", ""); res.StatusCode != 200 {
 			t.Errorf("afterwards: status %d, want 200", res.StatusCode)
@@ -404,10 +405,10 @@ func TestAuditRecordIsCommittedWithTheChange(t *testing.T) {
 			return errors.New("after the change")
 		})})
 	for _, tt := range []struct {
-		path   string
-		sink   error
-		status int
-		want   []int // statuses of the records; 0 in the record committed with the change
+		path     string
+		auditErr error
+		status   int
+		want     []int // statuses of the records; 0 in the record committed with the change
 	}{
 		{"/x", nil, 200, []int{0}},
 		{"/x", errors.New("disk full"), 200, []int{0}},
@@ -415,16 +416,16 @@ func TestAuditRecordIsCommittedWithTheChange(t *testing.T) {
 		{"/noted", errors.New("disk full"), 200, []int{0, 200}},
 		{"/failed", nil, 500, []int{0, 500}},
 	} {
-		log.events, log.err = nil, tt.sink
+		log.events, log.err = nil, tt.auditErr
 		if got := request(m, "POST", tt.path, "", "Authorization", "Bearer admin").StatusCode; got != tt.status {
-			t.Errorf("%s with audit %v: status %d, want %d", tt.path, tt.sink, got, tt.status)
+			t.Errorf("%s with audit error %v: status %d, want %d", tt.path, tt.auditErr, got, tt.status)
 		}
 		var got []int
 		for _, e := range log.events {
 			got = append(got, e.Status)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" || log.events[0].Notes["id"] != "7" {
-			t.Errorf("%s with audit %v: records (-want +got):\n%s%+v", tt.path, tt.sink, diff, log.events)
+			t.Errorf("%s with audit error %v: records (-want +got):\n%s%+v", tt.path, tt.auditErr, diff, log.events)
 		}
 	}
 }

@@ -60,6 +60,7 @@ func returns(body any) httpapi.Handler {
 
 func TestFaultsBecomeStatuses(t *testing.T) {
 	t.Parallel()
+	// Retry-After is in whole seconds, rounded up.
 	for _, tt := range []struct {
 		err    error
 		status int

@@ -30,9 +30,9 @@ func TestBodyIsSentInPieces(t *testing.T) {
 	t.Parallel()
 	sent := 0
 	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
-		p := httpapi.OK(pieces{`{"a":`, `1}`}).With("X-Cost", "7")
-		p.Sent = func() { sent++ }
-		return p, nil
+		reply := httpapi.OK(pieces{`{"a":`, `1}`}).With("X-Cost", "7")
+		reply.Sent = func() { sent++ }
+		return reply, nil
 	}))
 	res := request(mux(t, httpapi.Options{}, route), "GET", "/", "")
 	body, err := io.ReadAll(res.Body)
@@ -49,7 +49,7 @@ func TestSentIsCalledWhenTheBodyCannotBeSent(t *testing.T) {
 	t.Parallel()
 	sent := 0
 	route := public("GET /", httpapi.JSON(func(context.Context, struct{}) (httpapi.Reply, error) {
-		return httpapi.Reply{Body: func() {}, Sent: func() { sent++ }}, nil
+		return httpapi.Reply{Body: func() {}, Sent: func() { sent++ }}, nil // a function cannot be encoded as JSON
 	}))
 	res := request(mux(t, httpapi.Options{}, route), "GET", "/", "")
 	if res.StatusCode != http.StatusInternalServerError || sent != 1 {

@@ -30,7 +30,9 @@ func TestRouterFindsTheMostSpecificPath(t *testing.T) {
 	t.Parallel()
 	r := router(t)
 	for _, tt := range []struct {
-		method, path, pattern, values string
+		method, path string
+		pattern      string // or "allow" and the methods that the path allows
+		values       string // of the wildcards
 	}{
 		{"GET", "/v1/a", "GET /v1/a", ""},
 		{"GET", "/v1/a/", "GET /v1/a", ""},

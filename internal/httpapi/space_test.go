@@ -17,8 +17,8 @@ func TestDeferrableWritesAreRefusedFirst(t *testing.T) {
 		httpapi.Route{Pattern: "POST /events", Need: httpapi.Public, Operation: "events", Safe: true, Deferrable: true, Handler: returns(1)},
 		httpapi.Route{Pattern: "POST /login", Need: httpapi.Public, Operation: "login", Login: true, Handler: returns(1)})
 	for _, tt := range []struct {
-		method, path               string
-		enough, low, criticalSpace int
+		method, path          string
+		enough, low, critical int
 	}{
 		{"GET", "/x", 200, 200, 200},
 		{"POST", "/query", 200, 200, 200},
@@ -27,7 +27,7 @@ func TestDeferrableWritesAreRefusedFirst(t *testing.T) {
 		{"POST", "/x", 200, 200, 503},
 		{"POST", "/events", 200, 503, 503},
 	} {
-		for level, want := range []int{tt.enough, tt.low, tt.criticalSpace} {
+		for level, want := range []int{tt.enough, tt.low, tt.critical} {
 			space = httpapi.Space(level)
 			res := request(m, tt.method, tt.path, "")
 			if res.StatusCode != want || want == 503 && res.Header.Get("Retry-After") != "60" {
