@@ -25,7 +25,7 @@ type Config struct {
 	DataDir   string        `yaml:"data_dir" default:"/var/lib/vigil" help:"Folder for the database, keys and certificates."`
 	Database  string        `yaml:"database" secret:"url" help:"Database: postgres://user:password@host/name or sqlite:///path. Default: vigil.db in the data folder."`
 	MasterKey string        `yaml:"master_key" help:"Key that wraps all others: file:PATH, env:NAME, aws-kms://ARN, gcp-kms://NAME or azure-kv://NAME. Default: master.key in the data folder, created by vigil init."`
-	MinFreeMB int64         `yaml:"min_free_mb" name:"min-free-mb" default:"512" help:"Free space (MB) of the disk of the data folder below which events and new collections are refused; below a quarter of it, all changes but logins and removals."`
+	MinFreeMB int64         `yaml:"min_free_mb" name:"min-free-mb" default:"512" help:"Free space (MB) of the disk of the data folder below which events and requests for collections are refused and no collection begins; below a quarter of it, all changes but logins and removals."`
 	TokenLife time.Duration `yaml:"token_life" default:"2160h" help:"Lifetime of API tokens that are created without an expiry."`
 	Roles     string        `yaml:"roles" default:"api,collect,evaluate,stream" help:"Roles of this process, where several processes share a PostgreSQL database: api, collect, evaluate and stream, separated by commas."`
 	Audit     Audit         `yaml:"audit" embed:"" prefix:"audit-"`

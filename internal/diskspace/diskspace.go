@@ -17,7 +17,7 @@ type Level int
 // The levels.
 const (
 	Enough   Level = iota
-	Low            // deferrable writes are refused: events, new collections
+	Low            // deferrable writes are refused or wait: events, new collections
 	Critical       // every change except logins and removals is refused
 )
 
@@ -92,7 +92,7 @@ func (w *Watch) Notice() string {
 	level, free := w.measure()
 	switch level {
 	case Low:
-		return fmt.Sprintf("space is low: %d MB are free; events and new collections are refused", free>>20)
+		return fmt.Sprintf("space is low: %d MB are free; events are refused and no collection begins", free>>20)
 	case Critical:
 		return fmt.Sprintf("space is critical: %d MB are free; changes are refused, logins and reads are not", free>>20)
 	}

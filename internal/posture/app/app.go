@@ -152,7 +152,8 @@ func (a *App) newSweep() *sweep.Sweep {
 	}
 	return &sweep.Sweep{
 		Store: a.store, Log: a.o.Log, Now: a.o.Now, NewID: uuid.NewString, Deadline: 2 * time.Hour, Lease: runLease,
-		Runner: &collect.Runner{Sources: sources, Recorder: a.store, Parallel: 8, Log: a.o.Log},
+		Runner:   &collect.Runner{Sources: sources, Recorder: a.store, Parallel: 8, Log: a.o.Log},
+		LowSpace: func() bool { return httpapi.Space(a.o.Install.Space.Level()) != httpapi.SpaceEnough },
 	}
 }
 

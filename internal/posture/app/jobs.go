@@ -10,6 +10,7 @@ import (
 	"vigil/internal/job"
 	"vigil/internal/posture"
 	"vigil/internal/posture/onboard"
+	"vigil/internal/posture/sweep"
 	"vigil/internal/sqldb"
 	"vigil/internal/telemetry/tracing"
 )
@@ -149,7 +150,11 @@ func (a *App) handleJobs() error {
 			return err
 		}),
 		job.Handle(a.queue, a.sweep.Deadline+10*time.Minute, func(ctx context.Context, j job.Job[collectArgs]) error {
-			return a.sweep.Work(ctx, j.Args.Org, j.Args.Run, j.Attempt > 1)
+			err := a.sweep.Work(ctx, j.Args.Org, j.Args.Run, j.Attempt > 1)
+			if errors.Is(err, sweep.ErrLowSpace) {
+				return job.Later(time.Minute)
+			}
+			return err
 		}),
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[judgeArgs]) error {
 			ctx, span := tracing.Start(ctx, "evaluate rules", "cloud.account.id", string(j.Args.Account))

@@ -38,7 +38,16 @@ type Sweep struct {
 
 	Deadline time.Duration // of a run
 	Lease    time.Duration // a run whose lease was not renewed for this long has lost its worker
+
+	// LowSpace reports whether the disk is short of space: no run begins meanwhile, because a
+	// collection can write much. Nil means that there is always enough.
+	LowSpace func() bool
 }
+
+// ErrLowSpace is returned by Work if the run has to wait until the disk has space.
+var ErrLowSpace = errors.New("the disk is short of space")
+
+func (s *Sweep) lowSpace() bool { return s.LowSpace != nil && s.LowSpace() }
 
 // Start starts a run of an account that a user requested. It fails with fault.NotFound if the account does
 // not exist, and with fault.Conflict if the account is a draft or has a run in
@@ -85,7 +94,7 @@ const queued = 24 * time.Hour
 
 // Work executes a run. It does nothing if the run has ended. If retry is set, another
 // worker began the run and is lost: the run ends as Timeout and Work starts another
-// one.
+// one. If the disk is short of space, Work changes nothing and returns ErrLowSpace.
 func (s *Sweep) Work(ctx context.Context, org posture.OrgID, id string, retry bool) error {
 	// Retry here while the database is unavailable: if Work failed, the queue would
 	// retry the job with retry set, which ends the run.
@@ -102,6 +111,9 @@ func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, retry bo
 	}
 	if retry {
 		return s.replace(ctx, org, r)
+	}
+	if s.lowSpace() {
+		return ErrLowSpace
 	}
 	now := s.Now()
 	access, err := s.Store.Access(ctx, org, r.Account)
@@ -242,7 +254,7 @@ func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) e
 }
 
 // Maintain replaces runs that lost their workers, starts those that are due and deletes
-// old ones.
+// old ones. While the disk is short of space, due runs wait.
 func (s *Sweep) Maintain(ctx context.Context) error {
 	now := s.Now()
 	expired, err := s.Store.ExpiredRuns(ctx, now)
@@ -258,6 +270,16 @@ func (s *Sweep) Maintain(ctx context.Context) error {
 			return err
 		}
 	}
+	if !s.lowSpace() {
+		if err := s.startDue(ctx, now); err != nil {
+			return err
+		}
+	}
+	return s.Store.ForgetRuns(ctx, now.Add(-posture.History))
+}
+
+// startDue starts the runs that are due.
+func (s *Sweep) startDue(ctx context.Context, now time.Time) error {
 	due, err := s.Store.DueAccounts(ctx, now, dueAtOnce)
 	if err != nil {
 		return err
@@ -268,7 +290,7 @@ func (s *Sweep) Maintain(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.Store.ForgetRuns(ctx, now.Add(-posture.History))
+	return nil
 }
 
 // dueAtOnce limits the runs that one call of Maintain starts.

@@ -348,3 +348,40 @@ func TestDueAccountsAreStarted(t *testing.T) {
 		t.Errorf("the second run is %s", got.Status)
 	}
 }
+
+// TestNoRunBeginsWhileTheDiskIsLow leaves an account that is due and a run in the queue
+// until the disk has space again.
+func TestNoRunBeginsWhileTheDiskIsLow(t *testing.T) {
+	t.Parallel()
+	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), noEntities)
+	low := true
+	s.LowSpace = func() bool { return low }
+	r := start(t, s)
+	if err := s.Work(t.Context(), org, r.ID, false); !errors.Is(err, sweep.ErrLowSpace) {
+		t.Fatalf("Work = %v", err)
+	}
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunStarted {
+		t.Errorf("the run is %s", got.Status)
+	}
+	low = false
+	if err := s.Work(t.Context(), org, r.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := loadRun(t, s, r.ID); got.Status != posture.RunCompleted {
+		t.Errorf("the run ended as %s", got.Status)
+	}
+
+	s.Now = func() time.Time { return time.Now().Add(posture.Interval + time.Hour) }
+	for _, low = range []bool{true, false} {
+		if err := s.Maintain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := 2
+		if low {
+			want = 1
+		}
+		if _, total, err := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{}); total != want || err != nil {
+			t.Errorf("low %t: %d runs, %v; want %d", low, total, err, want)
+		}
+	}
+}
