@@ -15,6 +15,7 @@ func TestReasonsNameWhatTheRuleReads(t *testing.T) {
 	e := posture.Entity{Region: "eu", Properties: []posture.Property{
 		posture.Unknown("encrypted", "denied"), posture.Unknown(posture.TagsUnread, "throttled"), posture.Unknown("other", "denied"), posture.Unknown("MEMBER_OF", "denied"),
 	}}
+	// The entity is in eu, so that what could not be listed in us does not matter.
 	unlisted := []unread{{EntityType: "AWS.EC2.Subnet", Region: "us", Why: "denied"}, {EntityType: "AWS.EC2.Vpc", Region: "eu", Why: "denied"}}
 	for name, tt := range map[string]struct {
 		reads   judge.ReadSet
@@ -32,6 +33,7 @@ func TestReasonsNameWhatTheRuleReads(t *testing.T) {
 		"types":              {judge.ReadSet{}, unlisted, []string{"AWS.EC2.Vpc could not be listed in eu: denied"}},
 		"a related resource": {judge.ReadSet{Properties: []string{"name"}}, nil, []string{"the resource, or one that it is related to, could not be read completely"}},
 	} {
+		// An entity of this type has edges MEMBER_OF and PART_OF.
 		if got := reasonsOf(e, tt.reads, []string{"MEMBER_OF", "PART_OF"}, tt.missing); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}

@@ -109,7 +109,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	scrape.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	res, err := http.DefaultClient.Do(scrape)
 	if err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
+		t.Fatalf("read the metrics: %v, %v", res, err)
 	}
 	var metrics bytes.Buffer
 	if _, err := metrics.ReadFrom(res.Body); err != nil {

@@ -121,7 +121,7 @@ func (c *client) do(method, path string, body any, headers ...string) answer {
 	return a
 }
 
-// text is do for tests that only compare the text of responses: they read many large ones.
+// text is like do, without decoding the body: for tests that compare the text of many large responses.
 func (c *client) text(method, path string, body any, headers ...string) answer {
 	c.t.Helper()
 	r, err := c.request(method, path, body, headers...)
@@ -140,7 +140,7 @@ func (c *client) text(method, path string, body any, headers ...string) answer {
 	return answer{status: res.StatusCode, header: res.Header, text: string(data)}
 }
 
-// want is do that fails the test if the response has another status.
+// want is like do, and fails the test if the response has another status.
 func (c *client) want(status int, method, path string, body any, headers ...string) answer {
 	c.t.Helper()
 	a := c.do(method, path, body, headers...)

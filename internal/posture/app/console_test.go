@@ -53,7 +53,7 @@ func TestBrowserLogsInWithAnAPIToken(t *testing.T) {
 		csrf := login.member("csrfToken")
 		session := b.want(200, "GET", "/console/session", nil)
 		if session.member("role") != "analyst" || session.member("userName") != "admin" || session.member("method") != "apiToken" || session.member("csrfToken") != csrf {
-			t.Errorf("%s", session.text)
+			t.Errorf("session %s", session.text)
 		}
 		b.want(200, "POST", "/v2/findings/query", object{}, "X-CSRF-Token", csrf)
 		b.want(403, "POST", "/v2/findings/query", object{})
@@ -85,7 +85,7 @@ func TestLogoutEndsTheSession(t *testing.T) {
 	b.want(401, "GET", "/console/session", nil)
 	// A client with an access token has no session, but can read its own profile.
 	if session := api.want(200, "GET", "/console/session", nil); session.member("method") != "accessToken" || session.body["csrfToken"] != nil {
-		t.Errorf("%s", session.text)
+		t.Errorf("session of an access token: %s", session.text)
 	}
 	api.want(404, "DELETE", "/console/session", nil)
 }
@@ -119,11 +119,11 @@ func TestOneTimeLinkLogsIn(t *testing.T) {
 		t.Fatalf("the link leads to %s, %d", path, status)
 	}
 	if session := b.want(200, "GET", "/console/session", nil); session.member("method") != "link" || session.member("role") != "admin" {
-		t.Errorf("%s", session.text)
+		t.Errorf("session of a link: %s", session.text)
 	}
 	b = newBrowser(t, base)
 	if status, _ := open(); status != http.StatusUnauthorized {
-		t.Errorf("the second use of the link = %d", status)
+		t.Errorf("the second use of the link = %d, want 401", status)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestConsoleConfigIsPublic(t *testing.T) {
 	got := b.want(200, "GET", "/console/config", nil)
 	want := `{"product":"posture","version":"1.2.3","demo":true,"warning":"not real","otherServer":{"product":"desktop","url":"https://desktop.test"},"login":["apiToken"]}`
 	if strings.TrimSpace(got.text) != want {
-		t.Errorf("%s\nwant %s", got.text, want)
+		t.Errorf("config %s\nwant %s", got.text, want)
 	}
 }
 

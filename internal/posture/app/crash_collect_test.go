@@ -17,7 +17,7 @@ func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 		t.Skip("needs its own database server: see make crash")
 	}
 	db := dbtest.NewServer(t)
-	s := newEventLoad(t, 6, 600)
+	s := newEventLoad(t, 6, 600) // 6 accounts of about 100 resources
 	s.install(db.URL)
 	c, _ := s.start()
 	other, _ := s.start()

@@ -96,7 +96,7 @@ func underLoad(t *testing.T, dsn string, processes int, disturb func(*cluster)) 
 	const changes = 20_000
 	newLoad := func() *eventLoad {
 		s := newEventLoad(t, 2*eventAccounts, 600)
-		s.changes = nil
+		s.changes = nil // plan those of the accounts with events only
 		s.plan(changes, s.accounts[:eventAccounts])
 		return s
 	}
@@ -112,7 +112,7 @@ func underLoad(t *testing.T, dsn string, processes int, disturb func(*cluster)) 
 	l.waitForJobs(in)
 	l.cluster.stop()
 	l.check(in)
-	s.changes = s.changes[:l.rounds*perRound]
+	s.changes = s.changes[:l.rounds*perRound] // those that were made
 	got := s.recordedState()
 
 	reference := newLoad()

@@ -19,7 +19,7 @@ type attempt struct {
 func (r *recorder) checkRecords(in *instance.Installation) {
 	r.t.Helper()
 	recorded, removed := r.successes(in)
-	existing, recordNames := map[string]bool{}, map[string]bool{}
+	existing, accountNames := map[string]bool{}, map[string]bool{}
 	err := in.DB.Read(r.t.Context(), func(tx *sqldb.Tx) error {
 		ids, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT id FROM account`)
 		if err != nil {
@@ -30,7 +30,7 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 		}
 		names, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM account`)
 		for _, name := range names {
-			recordNames[name] = true
+			accountNames[name] = true
 		}
 		return err
 	})
@@ -42,7 +42,7 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 		if a.acked && !recorded[a.request] {
 			r.t.Errorf("%s was acknowledged and has no audit record", a.request)
 		}
-		if a.name != "" && recordNames[a.name] {
+		if a.name != "" && accountNames[a.name] {
 			changes++
 			if !recorded[a.request] {
 				r.t.Errorf("%s: account %q was renamed without an audit record", a.request, a.name)

@@ -37,8 +37,8 @@ func TestCrashesLoseNothing(t *testing.T) {
 }
 
 // crashes returns the number of crashes: the value of the environment variable (see
-// scripts/crash), otherwise few, or many with VIGIL_TORTURE. It skips the test if the value
-// is 0.
+// scripts/crash), otherwise many if VIGIL_TORTURE is set, or else few. It skips the test if
+// the variable is 0.
 func crashes(t *testing.T, variable string, few, many int) int {
 	t.Helper()
 	if text := os.Getenv(variable); text != "" {

@@ -12,10 +12,11 @@ import (
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	s := newCloudFixtureOf(t, dbtest.SQLite(t), 2)
+	// The second account is a member of the organisation that the first one manages.
 	root, member := s.aws.Account(0), s.aws.Account(1)
-	app, denied := s.azure.Reader(false), s.azure.Denied(false)
+	reader, denied := s.azure.Reader(false), s.azure.Denied(false)
 	azure := func(id, key, group string) object {
-		return object{"applicationId": id, "applicationKey": key, "directoryId": app.Tenant, "managementGroupId": group}
+		return object{"applicationId": id, "applicationKey": key, "directoryId": reader.Tenant, "managementGroupId": group}
 	}
 	for _, c := range []struct {
 		name, cloud string
@@ -29,13 +30,13 @@ func TestDiscovery(t *testing.T) {
 		{"no role", "aws", object{"roleArn": "arn:aws:iam::1:user/x"}, 400, []string{`"path":"roleArn"`, "must be a role resource name"}},
 		{"nothing", "aws", object{}, 400, []string{`"path":"roleArn"`}},
 		{"an empty role", "aws", object{"roleArn": ""}, 400, []string{`"path":"roleArn"`}},
-		{"all subscriptions", "azure", azure(app.Application, app.Key, ""), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID, `"state":"Enabled"`}},
-		{"a group", "azure", azure(app.Application, app.Key, "platform"), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID}},
-		{"a path", "azure", azure(app.Application, app.Key, "../x"), 400, []string{"must be an id"}},
+		{"all subscriptions", "azure", azure(reader.Application, reader.Key, ""), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID, `"state":"Enabled"`}},
+		{"a group", "azure", azure(reader.Application, reader.Key, "platform"), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID}},
+		{"a path", "azure", azure(reader.Application, reader.Key, "../x"), 400, []string{"must be an id"}},
 		{"no role assigned", "azure", azure(denied.Application, denied.Key, ""), 200, []string{`"subscriptions":[]`}},
-		{"a wrong secret", "azure", azure(app.Application, "wrong", ""), 400, []string{"refuses to list the subscriptions"}},
-		{"an empty secret", "azure", azure(app.Application, "", ""), 400, []string{`"path":"applicationKey"`, "must not be empty"}},
-		{"a secret's identifier", "azure", azure(app.Application, app.Application, ""), 400, []string{`"path":"applicationKey"`, "secret's identifier"}},
+		{"a wrong secret", "azure", azure(reader.Application, "wrong", ""), 400, []string{"refuses to list the subscriptions"}},
+		{"an empty secret", "azure", azure(reader.Application, "", ""), 400, []string{`"path":"applicationKey"`, "must not be empty"}},
+		{"a secret's identifier", "azure", azure(reader.Application, reader.Application, ""), 400, []string{`"path":"applicationKey"`, "secret's identifier"}},
 		{"projects", "gcp", object{"serviceAccountKey": s.gcp.Reader().Key}, 200, []string{s.gcp.Projects()[0].ID, s.gcp.Projects()[1].ID}},
 	} {
 		got := s.do("POST", "/v1/cloud-accounts/"+c.cloud+"-discovery-task", c.body)
@@ -47,7 +48,7 @@ func TestDiscovery(t *testing.T) {
 				t.Errorf("%s: %s lacks %s", c.name, got.text, want)
 			}
 		}
-		for _, secret := range []string{app.Key, denied.Key} {
+		for _, secret := range []string{reader.Key, denied.Key} {
 			if strings.Contains(got.text, secret) {
 				t.Errorf("%s: the response contains a secret", c.name)
 			}

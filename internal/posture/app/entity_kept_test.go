@@ -16,7 +16,7 @@ import (
 )
 
 // restart starts a second server with job workers and changed options on the database
-// of an inventory.
+// of an inventory. The first one keeps running, with its own configuration.
 func (i *inventory) restart(edit func(*app.Options)) string {
 	i.t.Helper()
 	in := *i.install
@@ -107,7 +107,7 @@ func TestOldChangeLogsAreDeleted(t *testing.T) {
 		i.restart(func(o *app.Options) { o.Install.Config.Posture.ChangesKept = time.Nanosecond })
 		for deadline := time.Now().Add(5 * time.Minute); i.do("GET", log, nil).status != 404; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatal("the log still exists after a minute")
+				t.Fatal("the log still exists after five minutes")
 			}
 		}
 	})
