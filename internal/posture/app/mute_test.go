@@ -63,7 +63,7 @@ func TestMuteRules(t *testing.T) {
 		i.want(200, "DELETE", path, nil)
 		i.want(404, "GET", path, nil)
 		if got := count(false); got != 5.0 {
-			t.Errorf("%v findings count after the mute rule was deleted, want 5", got)
+			t.Errorf("%v findings are not suppressed after the mute rule was deleted, want 5", got)
 		}
 	})
 }

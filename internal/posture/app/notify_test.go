@@ -21,8 +21,8 @@ import (
 
 const signingKey = "0123456789abcdef0123"
 
-// TestFindingsReachAWebhook runs the whole server: a judgement is sent through the
-// outbox and the job queue to a receiver on this machine, which a setting allows.
+// TestFindingsReachAWebhook runs the whole server: the findings of a judgement are sent
+// through the outbox and the job queue to a receiver on this machine, which a setting allows.
 func TestFindingsReachAWebhook(t *testing.T) {
 	t.Parallel()
 	type request struct {
@@ -150,6 +150,7 @@ func TestMutedFindingsSendNothing(t *testing.T) {
 	i.want(201, "POST", "/v1/notification-rules", object{"name": "x", "levels": []string{"High"}, "minRiskScore": 15, "channelIds": []string{id}})
 	i.want(201, "POST", muteRules, object{"name": "x", "reason": "x", "scope": object{"ruleIds": []string{"muted"}}})
 	i.raise("muted", time.Now(), nil, 1, 2, 3)
+	// The risk score of the first finding is 10, which is too low, and the level of the last is too low.
 	i.raise("r", time.Now(), func(n int, f *posture.Finding) {
 		if n == 5 {
 			f.Level = posture.LevelLow

@@ -42,7 +42,7 @@ func TestQuotas(t *testing.T) {
 			t.Error("the refusal of a collection has no Retry-After")
 		}
 		var last answer
-		for range 1000 { // the burst is 100
+		for range 1000 { // the burst is 100, ten times the rate
 			if last = c.do("POST", "/v1/cloud-accounts/query", object{}); last.status != http.StatusOK {
 				break
 			}

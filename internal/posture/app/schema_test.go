@@ -28,9 +28,9 @@ func TestSchemaNamesTheRulesThatReadIt(t *testing.T) {
 		readers[name] = kind["rules"].([]any)
 		for _, what := range []string{"properties", "edges"} {
 			for _, p := range kind[what].([]any) {
-				member, _ := p.(object)["name"].(string)
+				property, _ := p.(object)["name"].(string) // only properties have a name, only edges a label
 				label, _ := p.(object)["label"].(string)
-				readers[name+" "+member+label] = p.(object)["rules"].([]any)
+				readers[name+" "+property+label] = p.(object)["rules"].([]any)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func TestSchemaNamesTheRulesThatReadIt(t *testing.T) {
 		}
 		for id, reads := range want {
 			if slices.Contains(readers[what], any(id)) != reads {
-				t.Errorf("%s is read by %v; for %s want %v", what, readers[what], id, !reads)
+				t.Errorf("%s is read by %v; want %v for %s", what, readers[what], reads, id)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func (i *inventory) network() (account posture.AccountID, vpcs []posture.Entity)
 	i.t.Helper()
 	a := entitygen.New(0, 0) // an empty AWS account
 	i.collect(a)
-	make := func(kind posture.EntityType, name string, to posture.EntityID, ps ...posture.Property) posture.Entity {
+	entity := func(kind posture.EntityType, name string, to posture.EntityID, ps ...posture.Property) posture.Entity {
 		e := posture.Entity{
 			ID: kind.ID(a.ID, "eu-west-1", name), Type: kind, Name: name, XID: name, Account: a.ID, Provider: posture.AWS,
 			Region: "eu-west-1", Service: "EC2", Properties: ps,
@@ -33,11 +33,11 @@ func (i *inventory) network() (account posture.AccountID, vpcs []posture.Entity)
 		return e
 	}
 	vpcs = []posture.Entity{
-		make("AWS.EC2.Vpc", "bad", "", posture.Flag("isDefault", true)), make("AWS.EC2.Vpc", "good", "", posture.Flag("isDefault", false)),
-		make("AWS.EC2.Vpc", "dark", "", posture.Unknown("isDefault", "denied")),
+		entity("AWS.EC2.Vpc", "bad", "", posture.Flag("isDefault", true)), entity("AWS.EC2.Vpc", "good", "", posture.Flag("isDefault", false)),
+		entity("AWS.EC2.Vpc", "unreadable", "", posture.Unknown("isDefault", "denied")),
 	}
 	i.record(collect.Scoped{Org: i.org, Account: a.ID, Type: "AWS.EC2.Vpc", Region: "eu-west-1"}, vpcs...)
-	i.record(collect.Scoped{Org: i.org, Account: a.ID, Type: "AWS.EC2.Subnet", Region: "eu-west-1"}, make("AWS.EC2.Subnet", "part", vpcs[0].ID))
+	i.record(collect.Scoped{Org: i.org, Account: a.ID, Type: "AWS.EC2.Subnet", Region: "eu-west-1"}, entity("AWS.EC2.Subnet", "part", vpcs[0].ID))
 	return a.ID, vpcs
 }
 
@@ -141,7 +141,7 @@ func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 	}
 	unknown := i.want(200, "POST", "/v1/rules/"+rule+"/unknown-query", object{"paginationInfo": object{"pageSize": 1}})
 	all := results(unknown)
-	if len(all) != 1 || unknown.body["totalCount"] != 1.0 || all[0]["entity"].(object)["entityName"] != "dark" ||
+	if len(all) != 1 || unknown.body["totalCount"] != 1.0 || all[0]["entity"].(object)["entityName"] != "unreadable" ||
 		!slices.Equal(all[0]["reasons"].([]any), []any{"isDefault could not be read: denied"}) {
 		t.Errorf("unknown: %s", unknown.text)
 	}
@@ -174,6 +174,7 @@ func TestUnknownResourcesContinueAfterDeletedOnes(t *testing.T) {
 	if all := results(i.want(200, "POST", path, nil)); len(all) != 2 {
 		t.Fatalf("unknown: %v", all)
 	}
+	// The id of a row consists of the id of its cell, which is a type in a region, and a number of 28 bits.
 	err = i.install.DB.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`DELETE FROM entity WHERE row_id >> 28 IN (SELECT id FROM entity_cell WHERE type = $1 AND region = $2)`, "AWS.EC2.Vpc", "eu-west-1")
 		return err
@@ -210,14 +211,14 @@ func TestEditAndCheckCustomRule(t *testing.T) {
 
 	check := func(query string) object { return i.want(200, "POST", "/v1/rules/check", object{"query": query}).body }
 	if ok := check(defaultNetworks); ok["valid"] != true || ok["reads"] == nil || len(ok["errors"].([]any)) != 0 {
-		t.Errorf("check: %v", ok)
+		t.Errorf("check of a valid query: %v", ok)
 	}
 	bad := check("g.V()\n.hasLable('x')")
 	if e := bad["errors"].([]any)[0].(object); bad["valid"] != false || e["line"] != 2.0 || e["column"] != 2.0 || e["endColumn"] == nil {
-		t.Errorf("check: %v", bad)
+		t.Errorf("check of a misspelled step in line 2: %v", bad)
 	}
 	if e := check("")["errors"].([]any); len(e) != 1 {
-		t.Errorf("check of nothing: %v", e)
+		t.Errorf("check of an empty query: %v", e)
 	}
 	if err := i.store.ScopeFailed(t.Context(), posture.Scope{Org: i.org, Account: account, Type: "AWS.EC2.Vpc", Region: "us-east-1"}, "denied"); err != nil {
 		t.Fatal(err)
@@ -257,7 +258,7 @@ func TestPulse(t *testing.T) {
 		changes("rules", func() { i.ownRule(defaultNetworks) })
 		changes("findings", func() { i.raise("r", time.Now(), nil, 1) })
 		if before.member("lastChangeTime") == "" {
-			t.Errorf("%s", before.text)
+			t.Errorf("the pulse after a finding was raised has no lastChangeTime: %s", before.text)
 		}
 	})
 }
@@ -295,11 +296,11 @@ func TestCollectionsOfAnAccount(t *testing.T) {
 	const runs = "/v1/cloud-accounts/collection-status/query"
 	for filter, want := range map[string]int{"Started": 1, "failed": 0} {
 		if got := len(results(i.want(200, "POST", runs, object{"filters": object{"statuses": []string{filter}, "startedFrom": "2020-01-01T00:00:00Z"}}))); got != want {
-			t.Errorf("%d runs are %s", got, filter)
+			t.Errorf("%d runs are %s, want %d", got, filter, want)
 		}
 	}
 	if got := len(results(i.want(200, "POST", runs, object{"filters": object{"startedTo": "2020-01-01T00:00:00Z"}}))); got != 0 {
-		t.Errorf("%d runs before the first", got)
+		t.Errorf("%d runs started before 2020, want none", got)
 	}
 	i.want(400, "POST", runs, object{"filters": object{"statuses": []string{"odd"}}})
 }

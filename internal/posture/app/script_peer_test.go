@@ -44,7 +44,7 @@ func TestPeerScripts(t *testing.T) {
 	if err := os.Symlink(real, filepath.Join(d.dir, "aws")); err != nil {
 		t.Fatal(err)
 	}
-	d.wait = 1 // moto sends no events and grants no access, so waiting is useless
+	d.wait = 1 // moto sends no events and the server cannot read it, so waiting is useless
 	// moto's default account is that of the caller; the other is reached through a
 	// role.
 	const ownAccount, otherAccount = "123456789012", "200000000002"
@@ -58,7 +58,7 @@ func TestPeerScripts(t *testing.T) {
 	runAWS("cloudtrail", "start-logging", "--name", "all")
 
 	for _, option := range []string{"", "--cloudformation"} {
-		ids := []string{ownAccount, otherAccount}[:times(option)]
+		ids := []string{ownAccount, otherAccount}[:times(option)] // with an option only the own account
 		arguments := slices.Concat(strings.Fields(option), ids)
 		for range times(option) {
 			printed, err := d.bash(posture.AWS, "link.sh", arguments...)
@@ -102,27 +102,27 @@ func TestPeerScripts(t *testing.T) {
 
 // peerUpdate links an account whose role has an inline policy, and a managed policy with
 // other permissions and as many versions as IAM permits.
-func (d *scriptFixture) peerUpdate(id, policy string, ask func(...string) string) {
+func (d *scriptFixture) peerUpdate(id, policy string, runAWS func(...string) string) {
 	t := d.t
-	if got := ask("iam", "list-policy-versions", "--policy-arn", policy, "--query", "length(Versions)"); got != "1" {
+	if got := runAWS("iam", "list-policy-versions", "--policy-arn", policy, "--query", "length(Versions)"); got != "1" {
 		t.Errorf("the policy has %s versions after it was linked twice", got)
 	}
 	const old = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["ec2:DescribeVpcs"],"Resource":"*"}]}`
-	ask("iam", "put-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--policy-document", old)
+	runAWS("iam", "put-role-policy", "--role-name", "vigil-reader", "--policy-name", "read-configuration", "--policy-document", old)
 	for range 4 {
-		ask("iam", "create-policy-version", "--policy-arn", policy, "--policy-document", old, "--set-as-default")
+		runAWS("iam", "create-policy-version", "--policy-arn", policy, "--policy-document", old, "--set-as-default")
 	}
 	printed, err := d.bash(posture.AWS, "link.sh", id)
 	if err == nil || !strings.Contains(printed, "linked, but its status is") {
 		t.Fatalf("update: %v\n%s", err, printed)
 	}
-	if got := ask("iam", "list-policy-versions", "--policy-arn", policy, "--query", "sort(Versions[].VersionId)"); got != "v2\tv3\tv4\tv5\tv6" {
+	if got := runAWS("iam", "list-policy-versions", "--policy-arn", policy, "--query", "sort(Versions[].VersionId)"); got != "v2\tv3\tv4\tv5\tv6" {
 		t.Errorf("the versions are %s\n%s", got, printed)
 	}
-	if got := ask("iam", "get-policy", "--policy-arn", policy, "--query", "Policy.DefaultVersionId"); got != "v6" {
+	if got := runAWS("iam", "get-policy", "--policy-arn", policy, "--query", "Policy.DefaultVersionId"); got != "v6" {
 		t.Errorf("the default version is %s", got)
 	}
-	if got := ask("iam", "list-role-policies", "--role-name", "vigil-reader", "--query", "PolicyNames"); got != "" {
+	if got := runAWS("iam", "list-role-policies", "--role-name", "vigil-reader", "--query", "PolicyNames"); got != "" {
 		t.Errorf("the inline policy %s is left", got)
 	}
 }
@@ -145,6 +145,7 @@ func (d *scriptFixture) peerStreams(id string, runAWS func(...string) string) {
 		arguments := slices.Concat(strings.Fields(option), []string{"--regions", "us-east-1 eu-west-1", id})
 		for range times(option) {
 			printed, err := d.bash(posture.AWS, "setup.sh", arguments...)
+			// Without SNS no handshake connects the stream: the script reports it to the server.
 			if connected := option == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "the server has not received a message yet") {
 				t.Fatalf("set up %s: %v\n%s", option, err, printed)
 			}

@@ -39,7 +39,7 @@ const mapping = `
 func newSSOFixture(t *testing.T, dsn string) *ssoFixture {
 	t.Helper()
 	f := &ssoFixture{t: t, mapping: filepath.Join(t.TempDir(), "groups.yaml")}
-	f.write(mapping)
+	f.writeMapping(mapping)
 	var handler http.Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
@@ -82,7 +82,8 @@ func newSSOFixture(t *testing.T, dsn string) *ssoFixture {
 	return f
 }
 
-func (f *ssoFixture) write(text string) {
+// writeMapping replaces the file that maps groups to organisations and roles.
+func (f *ssoFixture) writeMapping(text string) {
 	f.t.Helper()
 	if err := os.WriteFile(f.mapping, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
@@ -141,6 +142,7 @@ func (f *ssoFixture) login(subject string) (*client, string) {
 	return b, to.RequestURI()
 }
 
+// refused checks that a login ends without a session, on a page that names the reason.
 func (f *ssoFixture) refused(subject, reason string) {
 	f.t.Helper()
 	b, to := f.login(subject)
@@ -163,25 +165,25 @@ func TestSingleSignOn(t *testing.T) {
 		}
 		me := ann.want(200, "GET", "/console/session", nil)
 		if me.member("role") != "admin" || me.member("userName") != "ann" || me.member("email") != "ann@example.com" || me.member("method") != "oidc" {
-			t.Errorf("%s", me.text)
+			t.Errorf("the session of ann: %s", me.text)
 		}
 		ann.want(403, "POST", "/v2/findings/query", object{})
 		ann.want(200, "POST", "/v2/findings/query", object{}, "X-CSRF-Token", me.member("csrfToken"))
 
-		// A second login finds the same user, and takes over the groups of the day: the
-		// first session loses its role at once.
+		// A second login finds the same user and applies the current groups: the role of
+		// the first session changes at once.
 		f.groups("1", "analysts")
 		again, _ := f.login("1")
 		for _, b := range []*client{ann, again} {
 			if now := b.want(200, "GET", "/console/session", nil); now.member("role") != "analyst" || now.member("userId") != me.member("userId") {
-				t.Errorf("%s", now.text)
+				t.Errorf("a session of ann, who is now an analyst: %s", now.text)
 			}
 		}
-		// Another organisation is another user, and ends the sessions in the old one.
+		// A group of another organisation logs in as another user, and ends the sessions in the old organisation.
 		f.groups("1", "partners")
 		third, _ := f.login("1")
 		if now := third.want(200, "GET", "/console/session", nil); now.member("role") != "viewer" || now.member("userId") == me.member("userId") {
-			t.Errorf("%s", now.text)
+			t.Errorf("the session in the other organisation: %s", now.text)
 		}
 		again.want(401, "GET", "/console/session", nil)
 		// Without a mapped group all sessions end.
@@ -189,17 +191,17 @@ func TestSingleSignOn(t *testing.T) {
 		f.refused("1", "no_group")
 		third.want(401, "GET", "/console/session", nil)
 
-		// Sessions are not API tokens, and a user of the same name stays another user.
+		// A user whose name a local user has gets another name. Sessions are not listed as API tokens.
 		other, _ := f.login("5")
 		if now := other.want(200, "GET", "/console/session", nil); now.member("userName") != "Admin (single sign-on 1)" || now.member("role") != "analyst" {
-			t.Errorf("%s", now.text)
+			t.Errorf("the session of a user whose name is taken: %s", now.text)
 		}
 		f.login("5")
 		if list := f.admin.want(200, "GET", "/v1/api-tokens", nil); strings.Contains(list.text, "Single sign-on") {
-			t.Errorf("%s", list.text)
+			t.Errorf("API tokens: %s", list.text)
 		}
 		if list := f.admin.want(200, "GET", "/v1/users", nil); strings.Count(list.text, "single sign-on") != 1 || strings.Count(list.text, `"singleSignOn":true`) != 2 {
-			t.Errorf("%s", list.text)
+			t.Errorf("users, of which two use single sign-on: %s", list.text)
 		}
 		// A disabled user is refused, and the session ends.
 		id := other.want(200, "GET", "/console/session", nil).member("userId")
@@ -209,7 +211,7 @@ func TestSingleSignOn(t *testing.T) {
 
 		audit := f.admin.want(200, "GET", "/v1/audit?operation=finishSingleSignOn&pageSize=1000", nil)
 		if n := strings.Count(audit.text, `"outcome":"success"`); n != 4 {
-			t.Errorf("%d logins are recorded: %s", n, audit.text)
+			t.Errorf("%d logins are recorded, want two of each of two users: %s", n, audit.text)
 		}
 		if !strings.Contains(audit.text, `"cause":"single sign-on: the user is disabled"`) || !strings.Contains(audit.text, `"subject":"5"`) {
 			t.Errorf("the refusal is not recorded: %s", audit.text)
@@ -222,7 +224,7 @@ func TestSingleSignOnRefusals(t *testing.T) {
 	f := newSSOFixture(t, dbtest.SQLite(t))
 	f.refused("3", "no_group")
 	f.refused("4", "misconfigured") // mapped to an organisation that does not exist
-	f.refused("6", "denied")
+	f.refused("6", "denied")        // the provider does not know this user
 
 	b, thief := newBrowser(t, f.base), newBrowser(t, f.base)
 	callback := f.begin(b, "2", "https://evil.example/console/")
@@ -230,8 +232,8 @@ func TestSingleSignOnRefusals(t *testing.T) {
 		t.Errorf("another browser is sent to %s", to)
 	}
 	thief.want(401, "GET", "/console/session", nil)
-	// The code was not redeemed by the other browser, and works in its own; the
-	// return address was ignored.
+	// The other browser did not redeem the code, so that it works in the browser that began
+	// the login. The return address on another host is ignored.
 	if _, to := get(b, callback); to.String() != f.base+"/console/" {
 		t.Errorf("the login leads to %s", to)
 	}
@@ -241,9 +243,9 @@ func TestSingleSignOnRefusals(t *testing.T) {
 	}
 
 	// A mapping that became unreadable refuses logins and nothing else.
-	f.write("broken")
+	f.writeMapping("broken")
 	f.refused("2", "misconfigured")
-	f.write(mapping)
+	f.writeMapping(mapping)
 	if _, to := f.login("2"); to != "/console/findings?level=High" {
 		t.Errorf("the login leads to %s", to)
 	}
@@ -254,14 +256,15 @@ func TestSingleSignOnRefusals(t *testing.T) {
 	if _, to := get(b, callback); to.RequestURI() != "/console/?sso=unavailable" {
 		t.Errorf("without a provider the login leads to %s", to)
 	}
-	_, text, err := f.in.Registry.IssueToken(t.Context(), auth.Operator(f.org.ID), auth.TokenEdit{Name: "t", User: f.users0()})
+	// API tokens can still be used to log in.
+	_, text, err := f.in.Registry.IssueToken(t.Context(), auth.Operator(f.org.ID), auth.TokenEdit{Name: "t", User: f.anyUser()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.want(200, "POST", "/console/session", object{"apiToken": text.Reveal()})
 	f.idp = provider
 	if config := b.want(200, "GET", "/console/config", nil); !strings.Contains(config.text, `"oidc"`) {
-		t.Errorf("%s", config.text)
+		t.Errorf("the configuration does not offer single sign-on: %s", config.text)
 	}
 	plain := *f.admin
 	plain.http = http.DefaultClient // the metrics are not in the OpenAPI document
@@ -273,11 +276,11 @@ func TestSingleSignOnRefusals(t *testing.T) {
 	}
 }
 
-// users0 returns a user of the organisation.
-func (f *ssoFixture) users0() auth.UserID {
+// anyUser returns a user of the organisation.
+func (f *ssoFixture) anyUser() auth.UserID {
 	all, err := f.in.Registry.Users(f.t.Context(), auth.Operator(f.org.ID))
 	if err != nil || len(all) == 0 {
-		f.t.Fatal(err)
+		f.t.Fatalf("users %v, %v", all, err)
 	}
 	return all[0].ID
 }
@@ -290,6 +293,6 @@ func TestSingleSignOnNotConfigured(t *testing.T) {
 		b.want(404, "GET", "/console/sso/"+path, nil)
 	}
 	if config := b.want(200, "GET", "/console/config", nil); strings.Contains(config.text, "oidc") {
-		t.Errorf("%s", config.text)
+		t.Errorf("the configuration offers single sign-on: %s", config.text)
 	}
 }

@@ -109,7 +109,7 @@ func (s *eventLoad) plan(n int, accounts []simaws.Account) {
 	}
 }
 
-// pick returns the name of the i-th resource of a type.
+// pick returns the name of the i-th resource of a type, or of the first if there are fewer.
 func (s *eventLoad) pick(t posture.EntityType, place world.Place, i int) string {
 	name, _, ok := s.cloud.Resource(t, place, i)
 	if !ok {
@@ -126,8 +126,8 @@ func openPort(port int, toAll bool) world.Object {
 	return world.Obj("ipPermissions", world.Items(world.Obj("ipProtocol", "tcp", "fromPort", port, "toPort", port, "ipRanges", world.Items(world.Obj("cidrIp", cidr)))))
 }
 
-// install creates a new cloud without changes, and an installation that has collected
-// it.
+// install removes the changes from the cloud and creates an installation that has
+// collected it. It returns the event streams by account.
 func (s *eventLoad) install(dsn string) map[string]events.Stream {
 	s.t.Helper()
 	s.cloud.Changes.Reset()
@@ -157,10 +157,11 @@ func (s *eventLoad) install(dsn string) map[string]events.Stream {
 // evaluating matches the metrics of a server with a queued or running evaluation.
 var evaluating = regexp.MustCompile(`vigil_jobs_(running\{kind="judge",queue="evaluate"\}|waiting\{queue="evaluate",state="(available|retryable)"\}) [1-9]`)
 
-// quiet waits until no relevant job is queued or running and no read is pending.
+// quiet waits until no evaluation is queued or running and no read of a changed resource
+// is pending.
 func (c *client) quiet() {
 	c.t.Helper()
-	// One reading may miss a job that starts between the counts of running and of waiting
+	// One reading of the metrics may miss a job that starts between the counts of running and of waiting
 	// jobs; the next reading does not.
 	idle := 0
 	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {

@@ -98,7 +98,7 @@ func TestJobSurvivesManyCrashes(t *testing.T) {
 		select {
 		case n := <-started:
 			if n != 21 {
-				t.Errorf("attempt %d", n)
+				t.Errorf("attempt %d, want 21", n)
 			}
 		case <-time.After(2 * time.Minute):
 			t.Fatal("no worker runs the job")

@@ -146,12 +146,12 @@ func (s *cloudFixture) awaitFinding(entity posture.EntityID, rule string, want b
 	begin := time.Now()
 	for time.Since(begin) < 5*time.Minute {
 		if s.findings(entity)[rule] == want {
-			s.t.Logf("%s %v after %s", rule, want, time.Since(begin).Round(time.Millisecond))
+			s.t.Logf("finding of %s open: %v, after %s", rule, want, time.Since(begin).Round(time.Millisecond))
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.t.Fatalf("%s of %s is not %v after %s; the findings are %v", rule, entity, want, time.Since(begin).Round(time.Second), s.findings(entity))
+	s.t.Fatalf("after %s, want that a finding of %s about %s is open: %v; the open findings are %v", time.Since(begin).Round(time.Second), rule, entity, want, s.findings(entity))
 }
 
 // TestChangeInTheCloudBecomesAFinding makes a change in each of the clouds, whose event

@@ -32,7 +32,7 @@ func TestTracesFollowRequestsRunsAndEvents(t *testing.T) {
 	awaitTrace(t, spans, "/events/aws", "changed resources", "read changed resources", "save changed resources", "evaluate rules", "SELECT", "UPDATE")
 	all := spans.GetSpans()
 	if got := namesIn(all, func(s tracetest.SpanStub) bool { return s.SpanContext.TraceID().String() == id }); !strings.Contains(got, " GET /v1/entities/schema ") {
-		t.Errorf("the trace of the caller has%s", got)
+		t.Errorf("the trace of the caller lacks its request; its spans are%s", got)
 	}
 	for _, s := range all {
 		for _, a := range s.Attributes {
@@ -54,8 +54,8 @@ func namesIn(all tracetest.SpanStubs, which func(tracetest.SpanStub) bool) strin
 	return names
 }
 
-// awaitTrace waits until some trace that begins with a request to a route has spans with the
-// given names. A span is exported when it ends, which may be after its effect can be seen.
+// awaitTrace waits until some trace that begins with a request to a route has spans whose
+// names begin with the given ones. A span is exported when it ends, which may be after its effect can be seen.
 func awaitTrace(t *testing.T, spans *tracetest.InMemoryExporter, route string, names ...string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -69,7 +69,7 @@ func awaitTrace(t *testing.T, spans *tracetest.InMemoryExporter, route string, n
 	}
 }
 
-// missingSpans returns the names without a span in a trace that begins with a request to a
+// missingSpans returns the names with which no span begins in a trace that begins with a request to a
 // route. If there are several such traces, it uses the most complete one.
 func missingSpans(all tracetest.SpanStubs, route string, names []string) []string {
 	missing := names
