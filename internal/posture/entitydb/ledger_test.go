@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMergeEntries applies random changes to a ledger row and to a map, and compares
-// them.
+// TestMergeEntries applies random changes to a ledger row and to a map. Both must have the
+// same entries, those of the row in the order of row ids.
 func TestMergeEntries(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	const row = 77
+	const row = 77 // any row of the ledger
 	for range 500 {
 		want := map[int64]entry{}
 		var encoded []byte

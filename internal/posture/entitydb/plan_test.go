@@ -8,8 +8,10 @@ import (
 	"vigil/internal/posture"
 )
 
-// TestPlansStaySmall plans conditions with redundant parts. Each token of a plan costs
-// reading one posting list.
+// TestPlansStaySmall plans conditions with redundant parts for an organisation with 100
+// services of AWS and 100 of the same names of Google, each with one type. Each token of a
+// plan costs reading one posting list. A plan without a positive token also needs the
+// token that every entity has.
 func TestPlansStaySmall(t *testing.T) {
 	t.Parallel()
 	p := planner{org: "org"}
@@ -20,11 +22,11 @@ func TestPlansStaySmall(t *testing.T) {
 		return posture.Equal{Attribute: posture.Attribute{Name: name}, Value: value}
 	}
 	not := func(c posture.Condition) posture.Condition { return posture.Not{Part: c} }
-	var notAbsent, all, same posture.AllOf
+	var notAbsent, notAny, notAWS posture.AllOf // no service without types, no service at all, and not AWS, repeatedly
 	for i := range 100 {
 		notAbsent = append(notAbsent, not(field(posture.FieldService, fmt.Sprint("x", i))))
-		all = append(all, not(field(posture.FieldService, fmt.Sprint("S", i))))
-		same = append(same, not(field(posture.FieldProvider, "aws")))
+		notAny = append(notAny, not(field(posture.FieldService, fmt.Sprint("S", i))))
+		notAWS = append(notAWS, not(field(posture.FieldProvider, "aws")))
 	}
 	for what, c := range map[string]struct {
 		condition posture.Condition
@@ -33,11 +35,11 @@ func TestPlansStaySmall(t *testing.T) {
 		"a service":                    {field(posture.FieldService, "s1"), 2},
 		"all but a service":            {not(field(posture.FieldService, "s1")), 3},
 		"a provider":                   {field(posture.FieldProvider, "aws"), 100},
-		"all but a provider, repeated": {same, 100},
-		"all but a provider, repeated in a disjunction": {posture.AnyOf(same), 100},
+		"all but a provider, repeated": {notAWS, 100},
+		"all but a provider, repeated in a disjunction": {posture.AnyOf(notAWS), 100},
 		"none of several services without types":        {notAbsent, 1},
 		"not all of several services without types":     {posture.AnyOf(notAbsent), 1},
-		"none of all services, which matches nothing":   {all, 201},
+		"none of all services, which matches nothing":   {notAny, 201},
 		"a region, twice":                      {posture.AnyOf{field(posture.FieldRegion, "eu"), field(posture.FieldRegion, "EU")}, 1},
 		"a service, and not one without types": {posture.AllOf{field(posture.FieldService, "S1"), notAbsent[0]}, 2},
 	} {

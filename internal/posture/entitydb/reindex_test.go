@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestMigrateRebuildsTheIndex migrates a database whose tokens have an older
-// format.
+// TestMigrateRebuildsTheIndex migrates a database whose index has wrong tokens and is
+// marked to be rebuilt, as a migration does that changes their format.
 func TestMigrateRebuildsTheIndex(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {

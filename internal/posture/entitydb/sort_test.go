@@ -15,14 +15,14 @@ func TestSortNumbersAreOrdered(t *testing.T) {
 		texts[i] = sortNumber(n)
 	}
 	if !slices.IsSorted(texts) {
-		t.Errorf("%q", texts)
+		t.Errorf("the sort keys of %d are not in order: %q", numbers, texts)
 	}
 }
 
 func TestSortKeysAreParsed(t *testing.T) {
 	for _, k := range []sortKey{{"", 7}, {"ta:b", 1 << 40}, {sortNumber(-5), 0}} {
 		if got, err := parseSortKey(k.String()); err != nil || got != k {
-			t.Errorf("%q: %+v, %v", k, got, err)
+			t.Errorf("%q is parsed as %+v, %v; want %+v", k.String(), got, err, k)
 		}
 	}
 }
@@ -32,6 +32,6 @@ func TestTooManyEntitiesAreNotSorted(t *testing.T) {
 		t.Error(err)
 	}
 	if err := checkSortable(posture.MaxSortedEntities + 1); !fault.Is(err, fault.Invalid) {
-		t.Errorf("error %v", err)
+		t.Errorf("one entity too many: error %v, want one of kind fault.Invalid", err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"vigil/internal/posture/entitygen"
 )
 
-func TestAccountsAreMadeTheSameWay(t *testing.T) {
+func TestAccountsAreReproducible(t *testing.T) {
 	t.Parallel()
 	for i := range 5 {
 		a := entitygen.New(i, 2000)
 		first := map[posture.EntityID]posture.Entity{}
 		for e := range a.All() {
 			if _, exists := first[e.ID]; exists {
-				t.Fatalf("%s is there twice", e.ID)
+				t.Fatalf("%s is generated twice", e.ID)
 			}
 			if e.Account != a.ID || e.Provider != a.Provider || e.Type.Provider() != a.Provider || e.Region == "" || !strings.Contains(string(e.ID), "."+string(a.ID)+".") {
 				t.Fatalf("bad entity %+v", e)
@@ -27,7 +27,7 @@ func TestAccountsAreMadeTheSameWay(t *testing.T) {
 		edges, dangling := 0, 0
 		for e := range a.All() {
 			if diff := cmp.Diff(first[e.ID], e); diff != "" {
-				t.Fatalf("%s differs:\n%s", e.ID, diff)
+				t.Fatalf("%s differs when generated again (-first +second):\n%s", e.ID, diff)
 			}
 			for _, edge := range e.Edges {
 				edges++

@@ -4,13 +4,13 @@ import "testing"
 
 func TestSplitAbout(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string][2]string{
+	for text, want := range map[string][2]string{ // a query to its part before the mark, and the query to run
 		"g.V().has('a', 1)":                              {"", "g.V().has('a', 1)"},
 		"g.V().has('a', 1).as('about').has('b')":         {"g.V().has('a', 1)", "g.V().has('a', 1)            .has('b')"},
 		"g.V().has('a', 1)\n  .as('about')\n  .has('b')": {"g.V().has('a', 1)", "g.V().has('a', 1)\n              \n  .has('b')"},
-		// A mark that is asked for stays.
+		// A mark that where() refers to stays.
 		"g.V().as('about').out().where(eq('about'))": {"g.V()", "g.V().as('about').out().where(eq('about'))"},
-		// Marks of nested traversals and other names mean nothing.
+		// Marks in nested traversals and marks with other names do not split the query.
 		"g.V().where(__.as('about').out())": {"", "g.V().where(__.as('about').out())"},
 		"g.V().as('x').has('b')":            {"", "g.V().as('x').has('b')"},
 	} {
@@ -20,6 +20,6 @@ func TestSplitAbout(t *testing.T) {
 		}
 	}
 	if _, _, err := splitAt(aboutMark, "g.V("); err == nil {
-		t.Error("a text that is wrong is not refused")
+		t.Error("a malformed query is not refused")
 	}
 }

@@ -31,7 +31,7 @@ func TestIsMonotonic(t *testing.T) {
 		`g.V().hasLabel('Bucket').optional(out('A'))`:                                                           false,
 	} {
 		if got := isMonotonic(query); got != want {
-			t.Errorf("%s: %v", query, got)
+			t.Errorf("isMonotonic(%s) = %v, want %v", query, got, want)
 		}
 	}
 }

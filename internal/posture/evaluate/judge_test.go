@@ -71,7 +71,9 @@ func TestTypesOfOtherCloudsNeedNotBeRead(t *testing.T) {
 	}
 }
 
-func TestThreeAnswers(t *testing.T) {
+// TestVerdictsOfSingleRules judges accounts by one rule each: every entity violates it, passes
+// or is unknown.
+func TestVerdictsOfSingleRules(t *testing.T) {
 	t.Parallel()
 	public := rule("public", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`)
 	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
@@ -268,11 +270,11 @@ func TestThreeAnswers(t *testing.T) {
 			}
 			for _, id := range r.Unknown {
 				if len(test.failed) > 0 && r.Trusted(id) {
-					t.Errorf("a pass of %s would be trusted", id)
+					t.Errorf("a pass of %s would resolve its finding although a scope was not read", id)
 				}
 			}
 			if !r.Trusted("AWS.S3.123456789012.global.Bucket.gone") {
-				t.Error("what is gone is not trusted")
+				t.Error("the finding of a deleted entity would not be resolved")
 			}
 		})
 	}
@@ -293,18 +295,18 @@ func TestRuleThatCannotBeRunIsUnknownForEverything(t *testing.T) {
 	}
 	var budget *gremlin.BudgetError
 	if bad[0].Rule != "deep" || !errors.As(bad[0], &budget) {
-		t.Errorf("first error is %v", bad[0])
+		t.Errorf("the first error is %v, want that the rule deep exceeds its budget", bad[0])
 	}
 	for i, r := range j.Rules[:3] {
 		if len(r.Violating) > 0 || r.Passing > 0 || r.Trusted(entity(bucketType, region, "a").ID) || !r.Trusted("gone") {
-			t.Errorf("rule %d is judged: %+v", i, r)
+			t.Errorf("rule %d cannot be run, but is judged: %+v", i, r)
 		}
 	}
 	if got := names(j.Rules[0].Unknown, w); len(got) != 2 {
-		t.Errorf("unknown are %v", got)
+		t.Errorf("%v are unknown, want both buckets", got)
 	}
 	if len(j.Rules[3].Violating) != 2 {
-		t.Errorf("the rule after them has %d violations", len(j.Rules[3].Violating))
+		t.Errorf("the rule that can be run has %d violations, want 2", len(j.Rules[3].Violating))
 	}
 }
 
@@ -315,7 +317,7 @@ func TestRulesThatAreOffOrOfOtherClouds(t *testing.T) {
 	off.Status, foreign.Provider = posture.RuleDisabled, posture.GCP
 	j, _, err := evaluator(w).Judge(t.Context(), w.account(t), []posture.Rule{off, foreign})
 	if err != nil || len(j.Rules) != 1 || !j.Rules[0].Gone {
-		t.Errorf("judged %+v, %v", j.Rules, err)
+		t.Errorf("judged %+v, %v; want only that the disabled rule is gone", j.Rules, err)
 	}
 }
 
@@ -325,7 +327,7 @@ func TestJudgeStopsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, _, err := evaluator(w).Judge(ctx, w.account(t), []posture.Rule{rule("r", `g.V()`)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -355,7 +357,7 @@ func TestFindingTellsEntityRuleRiskAndNeighbours(t *testing.T) {
 	if diff := cmp.Diff(want, got.Finding); diff != "" {
 		t.Errorf("finding (-want +got):\n%s", diff)
 	}
-	var blob map[string]any
+	var blob map[string]any // any JSON object
 	if err := json.Unmarshal([]byte(got.Blob()), &blob); err != nil {
 		t.Fatal(err)
 	}
@@ -409,6 +411,8 @@ func TestReadSetOfUnrestrictedQueries(t *testing.T) {
 	}
 }
 
+// TestEveryEntityMayViolate checks that the limit on the results of a query does not limit
+// the number of violations.
 func TestEveryEntityMayViolate(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -416,7 +420,10 @@ func TestEveryEntityMayViolate(t *testing.T) {
 		w.put(entity(bucketType, region, strconv.Itoa(i), posture.Flag("public", true)))
 	}
 	got, err := evaluator(w).Try(t.Context(), w.account(t), rule("r", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`))
-	if err != nil || len(got[0].Violating) != len(w.entities) {
-		t.Errorf("error %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got[0].Violating); n != len(w.entities) {
+		t.Errorf("%d of %d entities violate the rule, want all", n, len(w.entities))
 	}
 }

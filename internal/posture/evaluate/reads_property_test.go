@@ -41,7 +41,7 @@ func readsSuffice(t *rapid.T) {
 	}
 	want, found, err := runQuery(t, all, text)
 	if err != nil {
-		t.Skip(err) // fold() in repeat(), for one
+		t.Skip(err) // such as of fold() in repeat()
 	}
 	for _, kind := range found {
 		if !slices.Contains(reads.Subjects, kind) {
@@ -102,7 +102,7 @@ var (
 	everyKey   = []string{"groupName", "isInternet", "state", "inlineAllowsAdmin", "public", "rotationEnabled"}
 )
 
-// drawAccount makes a few entities of each type with edges as the schema has them.
+// drawAccount draws up to two entities of each type, with edges that the schema has.
 func drawAccount(t *rapid.T) []posture.Entity {
 	count := map[posture.EntityType]int{}
 	for _, kind := range everyType {
@@ -156,8 +156,8 @@ func drawNarrow(t *rapid.T) string {
 	return ".hasLabel(" + drawType(t) + ")"
 }
 
-// drawVertexSteps makes up to n steps that begin and end at vertices, with
-// traversals within them to some depth.
+// drawVertexSteps draws up to n steps that begin and end at vertices. Traversals within
+// them are nested at most depth levels deep.
 func drawVertexSteps(t *rapid.T, depth, n int) string {
 	var b strings.Builder
 	for range rapid.IntRange(1, n).Draw(t, "steps") {
@@ -166,8 +166,8 @@ func drawVertexSteps(t *rapid.T, depth, n int) string {
 	return b.String()
 }
 
-// sub makes a traversal within a step.
-func sub(t *rapid.T, depth int) string { return "__" + drawVertexSteps(t, depth-1, 2) }
+// drawSub draws a traversal within a step.
+func drawSub(t *rapid.T, depth int) string { return "__" + drawVertexSteps(t, depth-1, 2) }
 
 func drawVertexStep(t *rapid.T, depth int) string {
 	flat := []func() string{
@@ -194,7 +194,7 @@ func drawVertexStep(t *rapid.T, depth int) string {
 	if depth == 0 {
 		return rapid.SampledFrom(flat).Draw(t, "step")()
 	}
-	s := func() string { return sub(t, depth) }
+	s := func() string { return drawSub(t, depth) }
 	deep := []func() string{
 		func() string { return ".where(" + s() + ")" },
 		func() string { return ".where(__.as(" + drawMark(t) + ")" + drawVertexSteps(t, depth-1, 2) + ")" },

@@ -16,7 +16,9 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// lawRules look at everything in every way.
+// lawRules are the rules of the tests that compare incremental with complete judgements.
+// They cover what a verdict can depend on: properties, edges, absence, counts, the time,
+// regions, tags and unreadable values, with and without as('about') and as('perhaps').
 var lawRules = []posture.Rule{
 	rule("public", `g.V().hasLabel('AWS.S3.Bucket').has('public', true)`),
 	rule("not-public", `g.V().hasLabel('AWS.S3.Bucket').not(has('public', false))`),
@@ -40,8 +42,7 @@ var lawRules = []posture.Rule{
 		Language: posture.SearchQuery, Text: `entityType = AWS.EC2.Instance AND NOT exists(tag.env) AND property.state != stopped`}},
 }
 
-// A model is a finding store in as few lines as it takes to say what Observe
-// does.
+// A model is a minimal finding store: it specifies what Observe does to findings and counts.
 type model struct {
 	Findings map[posture.FindingID]posture.Finding
 	Counts   map[posture.RuleID][3]int // entities that pass, are unknown and that the rule is not applicable to
@@ -87,44 +88,45 @@ func TestIncrementalJudgementsLeadToTheSameFindings(t *testing.T) {
 		for range rapid.IntRange(3, 12).Draw(t, "entities") {
 			w.put(drawEntity(t))
 		}
-		complete, parts := newModel(), newModel()
+		complete, incremental := newModel(), newModel()
 		a := lawAccount(t, w, nil, nil)
 		j, _, err := e.Judge(t.Context(), a, lawRules)
 		if err != nil {
 			t.Fatal(err)
 		}
 		complete.observe(j)
-		parts.observe(j)
+		incremental.observe(j)
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
 			before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, Verdicts: a.Verdicts, At: clock}
 			clock = clock.AddDate(0, 0, rapid.SampledFrom([]int{0, 0, 0, 1, 20}).Draw(t, "days"))
 			changed := change(t, w)
 			a = lawAccount(t, w, a.Graph, changed)
-			whole := a
-			whole.Verdicts = nil
-			full, _, err := e.Judge(t.Context(), whole, lawRules)
+			uncached := a
+			uncached.Verdicts = nil
+			fromAll, _, err := e.Judge(t.Context(), uncached, lawRules)
 			if err != nil {
 				t.Fatal(err)
 			}
-			second, _, err := e.Reevaluate(t.Context(), a, before, changed, lawRules)
+			fromChanges, _, err := e.Reevaluate(t.Context(), a, before, changed, lawRules)
 			if err != nil {
 				t.Fatal(err)
 			}
-			complete.observe(full)
-			parts.observe(second)
-			if diff := cmp.Diff(complete, parts); diff != "" {
-				t.Fatalf("after step %d, which changed %v (-whole +parts):\n%s", step, changed, diff)
+			complete.observe(fromAll)
+			incremental.observe(fromChanges)
+			if diff := cmp.Diff(complete, incremental); diff != "" {
+				t.Fatalf("after step %d, which changed %v (-complete +incremental):\n%s", step, changed, diff)
 			}
 			for _, r := range lawRules { // the verdicts that the next step starts from
-				if diff := cmp.Diff(tryRule(t, e, whole, r), tryRule(t, e, a, r)); diff != "" {
-					t.Fatalf("verdict of %s after step %d, which changed %v (-whole +kept):\n%s", r.ID, step, changed, diff)
+				if diff := cmp.Diff(tryRule(t, e, uncached, r), tryRule(t, e, a, r)); diff != "" {
+					t.Fatalf("verdict of %s after step %d, which changed %v (-complete +cached):\n%s", r.ID, step, changed, diff)
 				}
 			}
 		}
 	})
 }
 
-// tryRule returns the verdict of a rule.
+// tryRule returns the verdict of a rule without its cost, which depends on what is cached,
+// and without a function, which cannot be compared.
 func tryRule(t *rapid.T, e *evaluate.Evaluator, a evaluate.Account, r posture.Rule) evaluate.Answer {
 	answers, err := e.Try(t.Context(), a, r)
 	if err != nil {
@@ -134,7 +136,8 @@ func tryRule(t *rapid.T, e *evaluate.Evaluator, a evaluate.Account, r posture.Ru
 	return answers[0]
 }
 
-// lawAccount builds the graph of a world, or patches the one before.
+// lawAccount returns the account of a world. At random, it builds the graph anew or patches
+// the graph before, if there is one.
 func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.EntityID) evaluate.Account {
 	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.coverageList(), Verdicts: new(evaluate.VerdictCache)}
 	if before == nil || rapid.Bool().Draw(t, "build anew") {
@@ -169,7 +172,8 @@ func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.Ent
 	return a
 }
 
-// change does something to a world and returns which entities may have changed.
+// change changes, adds and removes entities and changes which scopes are read. It returns
+// the entities that may have changed.
 func change(t *rapid.T, w *world) []posture.EntityID {
 	var changed []posture.EntityID
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {
@@ -198,10 +202,10 @@ func change(t *rapid.T, w *world) []posture.EntityID {
 func drawEntity(t *rapid.T) posture.Entity {
 	kind := rapid.SampledFrom([]posture.EntityType{groupType, rangeType, hostType, roleType, bucketType, keyType}).Draw(t, "type")
 	e := knownEntity(kind, rapid.IntRange(0, 2).Draw(t, "number"))
-	if kind != roleType { // an entity may move without getting another name
+	if kind != roleType { // an entity may move to another region and keep its id
 		e.Region = rapid.SampledFrom([]string{region, otherRegion}).Draw(t, "place")
 	}
-	fact := func(name string) {
+	flag := func(name string) { // sets, clears or omits the flag, or makes it unreadable
 		switch rapid.IntRange(0, 3).Draw(t, name) {
 		case 0:
 			e.Properties = append(e.Properties, posture.Flag(name, true))
@@ -226,7 +230,7 @@ func drawEntity(t *rapid.T) posture.Entity {
 		link("ALLOWS_INGRESS", rangeType)
 		link("ALLOWS_INGRESS", groupType)
 	case rangeType:
-		fact("isInternet")
+		flag("isInternet")
 	case hostType:
 		if rapid.Bool().Draw(t, "address") {
 			e.Properties = append(e.Properties, posture.Text("publicIpAddress", "198.51.100.7"))
@@ -240,18 +244,19 @@ func drawEntity(t *rapid.T) posture.Entity {
 		link("MEMBER_OF", groupType)
 		link("HAS_ROLE", roleType)
 	case roleType:
-		fact("inlineAllowsAdmin")
+		flag("inlineAllowsAdmin")
 		link("READS", bucketType)
 	case bucketType:
-		fact("public")
+		flag("public")
 		link("ENCRYPTED_BY", keyType)
 	case keyType:
-		fact("rotationEnabled")
+		flag("rotationEnabled")
 	}
 	e.Normalize()
 	return e
 }
 
+// knownEntity returns the n-th entity of a type, with an id that does not change.
 func knownEntity(kind posture.EntityType, n int) posture.Entity {
 	location := region
 	if kind == roleType {
@@ -261,7 +266,9 @@ func knownEntity(kind posture.EntityType, n int) posture.Entity {
 	return entity(kind, location, fmt.Sprint(letter, n))
 }
 
-func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
+// TestReevaluateOmitsUnaffectedRules changes one entity. Only rules whose verdict or findings
+// the change can affect are judged: all findings of the entity are written again.
+func TestReevaluateOmitsUnaffectedRules(t *testing.T) {
 	t.Parallel()
 	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
 	bucket := entity(bucketType, region, "files", posture.Flag("public", true), posture.Text("versioning", "on"))
@@ -271,20 +278,21 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 	rules := []posture.Rule{lawRules[0], lawRules[2], lawRules[4]} // public, open, lonely-key
 	for name, test := range map[string]struct {
 		changed posture.Entity
-		want    map[posture.RuleID]int // rule to how many entities it names; -1 for all
+		want    map[posture.RuleID]int // number of entities that each rule is judged on; -1 for all
 	}{
-		"a property that no rule reads": {
+		"a property that no rule reads, of a violating entity": {
 			entity(bucketType, region, "files", posture.Flag("public", true), posture.Text("versioning", "off")), map[posture.RuleID]int{"public": 1},
 		},
-		"a property that a rule reads":  {entity(bucketType, region, "files", posture.Flag("public", false)), map[posture.RuleID]int{"public": 1}},
-		"nothing":                       {bucket, map[posture.RuleID]int{}},
-		"an edge that a rule follows":   {entity(groupType, region, "open"), map[posture.RuleID]int{"open": 1}},
-		"an entity that was not there":  {entity(keyType, region, "k"), map[posture.RuleID]int{"lonely-key": 1}},
-		"a type that no rule asks for":  {entity(roleType, posture.Global, "r"), map[posture.RuleID]int{}},
-		"a tag of an entity in trouble": {entity(groupType, region, "open", to("ALLOWS_INGRESS", internet), map[string]string{"a": "b"}), map[posture.RuleID]int{"open": 1}},
+		"a property that a rule reads": {entity(bucketType, region, "files", posture.Flag("public", false)), map[posture.RuleID]int{"public": 1}},
+		"nothing":                      {bucket, map[posture.RuleID]int{}},
+		"an edge that a rule follows":  {entity(groupType, region, "open"), map[posture.RuleID]int{"open": 1}},
+		"an entity that was not there": {entity(keyType, region, "k"), map[posture.RuleID]int{"lonely-key": 1}},
+		"a type that no rule reads":    {entity(roleType, posture.Global, "r"), map[posture.RuleID]int{}},
+		"a tag of a violating entity":  {entity(groupType, region, "open", to("ALLOWS_INGRESS", internet), map[string]string{"a": "b"}), map[posture.RuleID]int{"open": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Only the first graph that is patched from another one shares its handles.
+			// Only the first graph that is patched from another one shares its handles, so
+			// each case builds its own.
 			a := w.account(t)
 			a.Verdicts = new(evaluate.VerdictCache)
 			if _, _, err := e.Judge(t.Context(), a, rules); err != nil {
@@ -314,8 +322,9 @@ func TestAgainLeavesOutWhatDidNotChange(t *testing.T) {
 	}
 }
 
-// TestUnsureVerdictIsNotKept changes a value that makes all verdicts of a rule unknown while
-// it could not be read: they change also for entities that are not near it.
+// TestUnsureVerdictIsNotKept changes whether a property of one range can be read. While it
+// cannot, all verdicts of the rule are unknown, so the change also affects entities from
+// which the range is not reachable.
 func TestUnsureVerdictIsNotKept(t *testing.T) {
 	t.Parallel()
 	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
@@ -326,7 +335,7 @@ func TestUnsureVerdictIsNotKept(t *testing.T) {
 	a := w.account(t)
 	a.Verdicts = new(evaluate.VerdictCache)
 	for _, step := range []struct {
-		private            posture.Property
+		isInternet         posture.Property // of the range that was denied at first
 		violating, unknown []string
 	}{
 		{posture.Flag("isInternet", false), []string{"closed", "open"}, []string{}},
@@ -337,7 +346,7 @@ func TestUnsureVerdictIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := evaluate.Before{Graph: a.Graph, Coverage: a.Coverage, Verdicts: a.Verdicts, At: now}
-		changed := entity(rangeType, region, "denied", step.private)
+		changed := entity(rangeType, region, "denied", step.isInternet)
 		var err error
 		if a.Graph, err = a.Graph.Patch([]graph.Change{{Record: graphcache.Record(&changed)}}); err != nil {
 			t.Fatal(err)
@@ -351,10 +360,10 @@ func TestUnsureVerdictIsNotKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(step.violating, names(answers[0].Violating, w)); diff != "" {
-			t.Errorf("violating with %v (-want +got):\n%s", step.private, diff)
+			t.Errorf("violating with %v (-want +got):\n%s", step.isInternet, diff)
 		}
 		if diff := cmp.Diff(step.unknown, names(answers[0].Unknown, w)); diff != "" {
-			t.Errorf("unknown with %v (-want +got):\n%s", step.private, diff)
+			t.Errorf("unknown with %v (-want +got):\n%s", step.isInternet, diff)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"vigil/internal/posture/graphcache"
 )
 
-// now is when the tests happen.
+// now is the time of the clock in the tests.
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 const (
@@ -43,7 +43,7 @@ var schema = evaluate.NewSchema([]evaluate.Kind{
 // regional are the types that are read region by region.
 var regional = []posture.EntityType{groupType, rangeType, hostType, bucketType, keyType}
 
-// A world is an account under test.
+// A world is the entities of an account under test, and which of its scopes were read.
 type world struct {
 	entities map[posture.EntityID]posture.Entity
 	coverage map[posture.Scope]posture.Coverage
@@ -66,11 +66,12 @@ func (w *world) put(es ...posture.Entity) {
 	}
 }
 
-// read says that a scope was read, fail that it could not be.
+// read records that a scope was read.
 func (w *world) read(t posture.EntityType, region string) {
 	w.coverage[posture.Scope{Type: t, Region: region}] = posture.Coverage{Type: t, Region: region, Succeeded: now}
 }
 
+// fail records that a scope could not be read after it was read last.
 func (w *world) fail(t posture.EntityType, region string) {
 	s := posture.Scope{Type: t, Region: region}
 	c := w.coverage[s]
@@ -121,7 +122,7 @@ func evaluator(w *world) *evaluate.Evaluator {
 	return evaluate.New(schema, w, func() time.Time { return now })
 }
 
-// entity makes an entity: properties and edges in any order.
+// entity returns an entity. The parts are properties, edges and maps of tags in any order.
 func entity(t posture.EntityType, region, name string, parts ...any) posture.Entity {
 	e := posture.Entity{
 		ID: t.ID(account, region, name), Type: t, Name: name, XID: "arn:" + name, Account: account, Provider: posture.AWS, Region: region,
