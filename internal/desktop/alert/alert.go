@@ -9,15 +9,18 @@
 // interval if the rule has one, and one when all its alerts are resolved.
 // Acknowledged groups are not repeated; silenced groups send nothing. Notices
 // are stored in the same transaction as the alert and retried until they are
-// delivered or a day has passed, so that a crash loses none. A notice that was
-// sent just before a crash is sent again, with the same id.
+// delivered or a day has passed, so that a crash loses none. Notices of a group
+// wait until earlier ones to the same channel are delivered or given up. A notice
+// that was sent just before a crash is sent again, with the same id.
 package alert
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -172,6 +175,11 @@ type Delivery struct {
 	Error    string // of the last attempt
 }
 
+// Queue identifies the deliveries that are sent in order: those of one group to one channel.
+func (d Delivery) Queue() string {
+	return d.Notice.Alert.Group() + "/" + cmp.Or(d.Target, strconv.Itoa(d.Channel))
+}
+
 // Store stores rules, alerts and deliveries.
 //
 // Methods are safe for concurrent use, also by several processes. They fail
@@ -201,7 +209,9 @@ type Store interface {
 	// with its deliveries.
 	Apply(ctx context.Context, changes []Transition) error
 
-	// Claim returns deliveries that are due and leases them to the caller.
+	// Claim returns deliveries that are due and leases them to the caller, the one
+	// that expires first before the others. It leaves out deliveries for which an
+	// earlier one of the same Queue is postponed or leased.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 
 	// Delivered removes a delivery.

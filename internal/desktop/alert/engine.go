@@ -213,8 +213,7 @@ func (e *Engine) Deliver(ctx context.Context) error {
 		// Notices of one group to one channel are sent in order, all others concurrently.
 		queues := make(map[string][]Delivery)
 		for _, d := range due {
-			k := fmt.Sprintf("%s/%d", d.Notice.Alert.Group(), d.Channel)
-			queues[k] = append(queues[k], d)
+			queues[d.Queue()] = append(queues[d.Queue()], d)
 		}
 		var sending sync.WaitGroup
 		failed := make(chan error, len(due))
@@ -224,7 +223,11 @@ func (e *Engine) Deliver(ctx context.Context) error {
 					if e.Now().Sub(claimed) > sendLimit {
 						return // it is due again when its lease has expired
 					}
-					failed <- e.deliver(ctx, d)
+					done, err := e.deliver(ctx, d)
+					failed <- err
+					if !done || err != nil {
+						return // it is sent again, and the others must not be sent before it
+					}
 				}
 			})
 		}
@@ -239,32 +242,33 @@ func (e *Engine) Deliver(ctx context.Context) error {
 	}
 }
 
-func (e *Engine) deliver(ctx context.Context, d Delivery) error {
+// deliver sends a delivery. It reports whether the delivery is done: it will not be sent again.
+func (e *Engine) deliver(ctx context.Context, d Delivery) (done bool, err error) {
 	r, err := e.Store.Rule(ctx, d.RuleID)
 	if fault.Is(err, fault.NotFound) {
-		return e.Store.Delivered(ctx, d.ID) // the rule was removed
+		return true, e.Store.Delivered(ctx, d.ID) // the rule was removed
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	ch, ok := r.channelOf(d)
 	if !ok {
 		e.Log.WarnContext(ctx, "notice dropped, because its channel was changed or removed", "rule", r.Name, "attempts", d.Attempts)
-		return e.Store.Delivered(ctx, d.ID)
+		return true, e.Store.Delivered(ctx, d.ID)
 	}
 	err = e.send(ctx, ch, d)
 	if err == nil {
-		return e.Store.Delivered(ctx, d.ID)
+		return true, e.Store.Delivered(ctx, d.ID)
 	}
 	d.Attempts++
 	d.Error = err.Error()
 	d.NextAt = e.Now().Add(min(time.Hour, 5*time.Second<<min(d.Attempts-1, 12)))
 	if !d.NextAt.Before(d.ExpireAt) {
 		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err, "cause", errors.Unwrap(err))
-		return e.Store.Delivered(ctx, d.ID)
+		return true, e.Store.Delivered(ctx, d.ID)
 	}
 	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err, "cause", errors.Unwrap(err))
-	return e.Store.Postpone(ctx, d)
+	return false, e.Store.Postpone(ctx, d)
 }
 
 func (e *Engine) send(ctx context.Context, ch Channel, d Delivery) error {

@@ -313,6 +313,41 @@ func changeChannels(t *testing.T, s *store.Store, channels ...alert.Channel) {
 	}
 }
 
+// TestNoticesOfAGroupKeepTheirOrder has an alert that ends while its first notice is retried. A receiver that got
+// the end first would show the alert as firing for ever.
+func TestNoticesOfAGroupKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	o, e, _ := newEngine(t)
+	o.broken = true
+	o.set(desktop.GatewayStale, time.Second)
+	round(t, e)
+	o.broken = false
+	o.set(desktop.GatewayOK, time.Second)
+	round(t, e) // the retry is not due yet, and the end waits for it
+	wantSent(t, o)
+	o.set(desktop.GatewayOK, time.Minute)
+	round(t, e)
+	wantSent(t, o, "FIRING", "RESOLVED")
+
+	o.broken = true
+	for _, s := range []desktop.GatewayStatus{desktop.GatewayStale, desktop.GatewayOK} {
+		o.set(s, time.Second)
+		if err := e.Evaluate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls := 0
+	o.receive = func(context.Context, alert.Channel) error { calls++; return nil }
+	round(t, e) // both are due: the end is not sent after the start has failed
+	if calls != 1 {
+		t.Errorf("%d notices were sent to a receiver that is down, want 1", calls)
+	}
+	o.broken = false
+	o.set(desktop.GatewayOK, 2*time.Minute)
+	round(t, e)
+	wantSent(t, o, "FIRING", "RESOLVED")
+}
+
 // TestRetriedNoticeGoesToItsOwnChannel removes the first channel of a rule while the notices for both are retried.
 func TestRetriedNoticeGoesToItsOwnChannel(t *testing.T) {
 	t.Parallel()

@@ -90,9 +90,9 @@ const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire
 
 func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
 	_, err := tx.Exec(`
-		INSERT INTO desktop_delivery (`+deliveryColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		d.ID, d.RuleID, d.Channel, toJSON(queuedNotice{d.Notice, d.Target}), d.Attempts, millis(d.NextAt), millis(d.ExpireAt), d.Error)
+		INSERT INTO desktop_delivery (`+deliveryColumns+`, queue)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		d.ID, d.RuleID, d.Channel, toJSON(queuedNotice{d.Notice, d.Target}), d.Attempts, millis(d.NextAt), millis(d.ExpireAt), d.Error, d.Queue())
 	return err
 }
 
@@ -111,11 +111,22 @@ func scanDelivery(r sqldb.Row) (d alert.Delivery, err error) {
 // Claim implements [alert.Store].
 func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) (due []alert.Delivery, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		// Serialise processes: a delivery that another is claiming must not count as due.
+		if err := tx.Lock("desktop_delivery"); err != nil {
+			return err
+		}
 		due, err = sqldb.Query(tx, scanDelivery, `
 			SELECT `+deliveryColumns+`
 			FROM desktop_delivery
 			WHERE next_at <= $1
-			ORDER BY next_at, id
+			  AND NOT EXISTS (
+				SELECT 1
+				FROM desktop_delivery earlier
+				WHERE earlier.queue = desktop_delivery.queue
+				  AND earlier.queue <> ''
+				  AND earlier.expire_at < desktop_delivery.expire_at
+				  AND earlier.next_at > $1)
+			ORDER BY expire_at, id
 			LIMIT $2`+tx.ForUpdate(), millis(now), limit)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -188,6 +189,41 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	if err != nil || len(due) != 0 {
 		t.Errorf("expired: %v, %v", due, err)
 	}
+}
+
+// deliveriesOrdered has two deliveries of one group to one channel, and others that do not wait for them.
+func deliveriesOrdered(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	fired := firingAlert("a")
+	other := fired
+	other.Cause.ID = "f2"
+	elsewhere := delivery("d4", fired, after(2*time.Second))
+	elsewhere.Target = "u"
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+		delivery("d2", fired, now), delivery("d1", fired, after(time.Second)), delivery("d3", other, after(2*time.Second)), elsewhere,
+	}}}))
+	wantClaimed := func(at time.Time, lease time.Duration, limit int, want ...string) {
+		t.Helper()
+		due, err := s.Claim(ctx, at, lease, limit)
+		must(t, err)
+		var got []string
+		for _, d := range due {
+			got = append(got, d.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("claimed %q, want %q", got, want)
+		}
+	}
+	wantClaimed(now, time.Minute, 10, "d2")
+	wantClaimed(after(2*time.Second), time.Second, 10, "d3", "d4") // d2 is being sent
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 1, NextAt: after(time.Minute)}))
+	wantClaimed(after(30*time.Second), time.Second, 10, "d3", "d4")
+	wantClaimed(after(time.Minute), time.Second, 1, "d2")
+	wantClaimed(after(2*time.Minute), time.Second, 2, "d2", "d1")
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 2, NextAt: after(time.Hour)}))
+	must(t, s.Delivered(ctx, "d2"))
+	wantClaimed(after(3*time.Minute), time.Second, 10, "d1", "d3", "d4")
 }
 
 func notesOfGroups(t *testing.T, s Store) {

@@ -52,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"StaleTransitionsAreIgnored":               alertsStale,
 		"NotesOfGroupsOfAlerts":                    notesOfGroups,
 		"DeliveriesAreClaimedOnce":                 deliveriesClaimed,
+		"DeliveriesOfAGroupKeepTheirOrder":         deliveriesOrdered,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
