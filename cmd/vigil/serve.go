@@ -90,19 +90,23 @@ func secretOf(reference string) (string, error) {
 
 // serveAll runs the enabled servers until one fails or the process is stopped.
 func serveAll(e *environment, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer) error {
+	// Without a handler, SIGHUP would end the process. The unit file sends it for "systemctl reload".
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	group, ctx := errgroup.WithContext(e.ctx)
 	for _, s := range []struct {
 		name    string
 		enabled bool
-		build   func(context.Context, *instance.Installation, *slog.Logger, *tracing.Tracer) (server, error)
+		build   func() (server, error)
 	}{
-		{"posture", in.Config.Posture.Enabled, newPosture},
-		{"desktop", in.Config.Desktop.Enabled, newDesktop},
+		{"posture", in.Config.Posture.Enabled, func() (server, error) { return newPosture(ctx, in, log, tracer) }},
+		{"desktop", in.Config.Desktop.Enabled, func() (server, error) { return newDesktop(ctx, in, log, tracer, hangups) }},
 	} {
 		if !s.enabled {
 			continue
 		}
-		built, err := s.build(ctx, in, log, tracer)
+		built, err := s.build()
 		if err != nil {
 			return fmt.Errorf("start the %s server: %w", s.name, err)
 		}
@@ -113,10 +117,25 @@ func serveAll(e *environment, in *instance.Installation, log *slog.Logger, trace
 		fmt.Fprintf(e.stdout, "%s API at %s\n", s.name, url)
 		group.Go(func() error { return built.Serve(ctx) })
 	}
+	if !in.Config.Desktop.Enabled {
+		group.Go(func() error { return logHangups(ctx, log, hangups) })
+	}
 	if err := notifyReady(); err != nil {
 		log.WarnContext(ctx, "notifying systemd of readiness failed", "error", err)
 	}
 	return group.Wait()
+}
+
+// logHangups logs each SIGHUP until ctx is done. Only the desktop server has settings, its inventory, that it can reload.
+func logHangups(ctx context.Context, log *slog.Logger, hangups <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hangups:
+			log.InfoContext(ctx, "SIGHUP: the posture server has nothing to reload; restart it to change its settings")
+		}
+	}
 }
 
 func newPosture(ctx context.Context, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer) (server, error) {
@@ -187,13 +206,12 @@ func cloudProxy(c config.Posture) (proxy *url.URL, authorities []byte, err error
 	return proxy, authorities, nil
 }
 
-func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer) (server, error) {
+// newDesktop returns the desktop server. It reloads its inventory on every signal from reload.
+func newDesktop(ctx context.Context, in *instance.Installation, log *slog.Logger, tracer *tracing.Tracer, reload <-chan os.Signal) (server, error) {
 	settings, err := desktop.SettingsOf(ctx, in.Config.Desktop)
 	if err != nil {
 		return nil, err
 	}
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP)
 	return desktop.New(ctx, desktop.Options{
 		Install: in, Log: log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(version)), Tracer: tracer, Now: time.Now,
 		Version: version, Build: version, Reload: reload, Settings: settings,

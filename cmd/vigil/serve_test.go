@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bufio"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPostureServerSurvivesSIGHUP sends the signal of "systemctl reload" to a server that has nothing to reload.
+func TestPostureServerSurvivesSIGHUP(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "vigil", "serve")
+	cmd.Env = append(environWithout("VIGIL_"), "VIGIL_DATA_DIR="+newInventory(t), "VIGIL_POSTURE_LISTEN=127.0.0.1:0", "VIGIL_DESKTOP_ENABLED=false")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); !strings.Contains(line, "posture API at") {
+		t.Errorf("%q, %v", line, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Error(err)
+	}
+	logged := false
+	for lines := bufio.NewScanner(stderr); lines.Scan(); { // until the process ends
+		if strings.Contains(lines.Text(), "nothing to reload") {
+			logged = true
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || !logged {
+		t.Errorf("logged: %t, %v", logged, err)
+	}
+}
