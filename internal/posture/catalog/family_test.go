@@ -37,13 +37,13 @@ func TestAFamilyIsARuleForEachMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(c.Rules) != 2 || c.Rules[1].ID != "aws-sqs-two" {
-		t.Fatalf("got %d rules", len(c.Rules))
+		t.Fatalf("got %d rules, want aws-sqs-one and aws-sqs-two", len(c.Rules))
 	}
 	if got, want := c.Rules[1].Query.Text, "g.V().hasLabel('AWS.SQS.Queue').has('kmsMasterKeyId', '2')"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if len(c.Rules[0].Cases) != 3 {
-		t.Errorf("got %d cases", len(c.Rules[0].Cases))
+		t.Errorf("got %d cases, want 3", len(c.Rules[0].Cases))
 	}
 }
 

@@ -18,8 +18,8 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// TestLoadWithoutCases loads the same rules as with cases: cases are the last member of
-// every rule.
+// TestLoadWithoutCases checks that Load, which does not parse the cases of rules, returns
+// the same rules as LoadWithCases. Nothing but cases may follow the member cases in a file.
 func TestLoadWithoutCases(t *testing.T) {
 	t.Parallel()
 	full, err := loadProduct()

@@ -46,6 +46,7 @@ func TestVerdictsAfterChanges(t *testing.T) {
 				}
 				break
 			}
+			// The work differs, and functions cannot be compared.
 			want[0].Work, want[0].Outside, got[0].Work, got[0].Outside = 0, nil, 0, nil
 			if diff := cmp.Diff(want[0], got[0]); diff != "" {
 				t.Fatalf("%s, step %d, which changed %v (-all entities +near the change):\n%s", entry.ID, step, changed, diff)
@@ -122,8 +123,8 @@ func (w *changingAccount) change(t *testing.T) []posture.EntityID {
 	return changed
 }
 
-// state returns an entity as in one of the cases, sometimes with an unknown property,
-// without one, with edges that could not be read or without some of its edges.
+// state returns an entity as in one of the cases, sometimes without a property or an edge,
+// or with one that could not be read.
 func (w *changingAccount) state(id posture.EntityID) posture.Entity {
 	e := w.samples[w.random.IntN(len(w.samples))]
 	for e.ID != id {

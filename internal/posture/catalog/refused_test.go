@@ -44,12 +44,12 @@ func TestRefusedCallNeverDecides(t *testing.T) {
 		}
 		t.Run(string(declaration.Type), func(t *testing.T) {
 			t.Parallel()
-			told, err := cases.Read(resources.Files, declaration.File())
+			typeCases, err := cases.Read(resources.Files, declaration.File())
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range told {
-				if c.Get == "" {
+			for _, c := range typeCases {
+				if c.Get == "" { // it lists the resources, and does not read one by its name
 					b.refuseEach(t, about[declaration.Type], catalog.Case{Name: c.Name, Answers: c.Answers}, []posture.EntityType{declaration.Type}, all)
 				}
 			}
@@ -63,11 +63,11 @@ func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, 
 	if len(c.Answers) == 0 {
 		return
 	}
-	more, _, err := c.Build()
+	beside, _, err := c.Build() // the entities that the case has beside its answers
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := b.readAnswers(t, c, types, more)
+	whole := b.readAnswers(t, c, types, beside)
 	verdicts := make([]posture.RuleJudgement, len(rules))
 	for i, e := range rules {
 		verdicts[i] = b.judge(t, e, whole.Case, whole.found)
@@ -75,7 +75,7 @@ func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, 
 	for call, refused := range refusals(c.Answers, all) {
 		part := c
 		part.Answers = refused
-		read := b.readAnswers(t, part, types, more)
+		read := b.readAnswers(t, part, types, beside)
 		for i, e := range rules {
 			before, after := verdicts[i], b.judge(t, e, read.Case, read.found)
 			for _, id := range objects(before.Violating) {
@@ -101,11 +101,13 @@ type answered struct {
 	failed map[posture.EntityType]bool
 }
 
-func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.EntityType, more []posture.Entity) answered {
+// readAnswers reads the entities of some types from the answers of a case, and adds those
+// beside the answers.
+func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.EntityType, beside []posture.Entity) answered {
 	t.Helper()
-	// It is no mistake if an answer is unused because the list was refused.
+	// The error, which reports unused answers, is ignored: those of a refused list are unused.
 	read, _ := cases.ReadAll(t.Context(), builtin.Catalog(), types, c.Answers)
-	out := answered{Case: c, found: slices.Concat(more, read.Entities), failed: map[posture.EntityType]bool{}}
+	out := answered{Case: c, found: slices.Concat(beside, read.Entities), failed: map[posture.EntityType]bool{}}
 	for kind := range read.Failed {
 		out.Unread = append(slices.Clone(out.Unread), catalog.Unread{Type: kind})
 		out.failed[kind] = true

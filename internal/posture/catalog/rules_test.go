@@ -112,7 +112,7 @@ func TestKeysOfAnswersMayNameTheRegion(t *testing.T) {
 	}
 	both := []string{"europe-west1 one", "us-central1 one"}
 	for name, tt := range map[string]struct {
-		first, second string // their purposes
+		first, second string // the purposes of the subnets in the two regions
 		keys          catalog.Case
 		want          string // in the error
 	}{
@@ -151,11 +151,12 @@ func TestRulesThatAreAboutSomeResourcesShowOthers(t *testing.T) {
 			continue
 		}
 		n++
+		// No case is generated for a setting that applies only to resources without an edge.
 		if !slices.ContainsFunc(e.Cases, func(c catalog.Case) bool { return len(c.NotApplicable) > 0 }) && !strings.Contains(e.Query.Text, "').not(out('") {
 			t.Errorf("%s: no case has a resource to which the rule does not apply", e.ID)
 		}
 	}
 	if n < 80 {
-		t.Errorf("%d rules restrict the resources that they apply to", n)
+		t.Errorf("%d rules restrict the resources that they apply to, want at least 80", n)
 	}
 }
