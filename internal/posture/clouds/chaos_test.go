@@ -54,7 +54,7 @@ func TestRunsUnderFaults(t *testing.T) {
 
 const seed = 4
 
-// deadline is the deadline of a run. slack is added on a busy machine.
+// deadline is the deadline of a run. slack is how much later it may end on a busy machine.
 const (
 	deadline = 5 * time.Second
 	slack    = 30 * time.Second
@@ -94,11 +94,11 @@ func (c *chaos) round(t *testing.T, number int) {
 		work.Go(func() { runs[i] = c.collect(t, a.Account.ID) })
 	}
 	work.Wait()
-	c.faults.Remove("")
+	c.faults.Remove("") // all of them
 	for i, run := range runs {
 		c.outcomes[run.Status]++
 		if run.Status == posture.RunStarted || run.Status == "" {
-			t.Errorf("with %v: run %s is not over: %q", faults, run.ID, run.Status)
+			t.Errorf("with %v: run %s has not ended, its status is %q", faults, run.ID, run.Status)
 		}
 		if elapsed := run.End.Sub(run.Start); elapsed > deadline+slack {
 			t.Errorf("with %v: run %s took %v", faults, run.ID, elapsed)
@@ -107,7 +107,7 @@ func (c *chaos) round(t *testing.T, number int) {
 	}
 }
 
-// removeOne removes a resource of an account from the cloud.
+// removeOne removes a resource of an account, on which no other depends, from the cloud.
 func (c *chaos) removeOne(t *testing.T, account int) {
 	var candidates []posture.EntityID
 	for id, e := range c.existing[account] {

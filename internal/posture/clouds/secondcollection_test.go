@@ -22,7 +22,7 @@ func TestSecondCollectionWritesNothing(t *testing.T) {
 			}
 			first, generation := r.known(t, id)
 			if len(first) < 40 {
-				t.Fatalf("only %d entities", len(first))
+				t.Fatalf("only %d entities, want at least 40", len(first))
 			}
 			if run := r.collect(t, id); run.Status != posture.RunCompleted {
 				t.Fatalf("the second run ended as %s: %s %v", run.Status, run.Reason, run.Collectors)
@@ -32,7 +32,7 @@ func TestSecondCollectionWritesNothing(t *testing.T) {
 				t.Errorf("the second run wrote: generation %d, was %d", after, generation)
 			}
 			if diff := cmp.Diff(first, second); diff != "" {
-				t.Errorf("(-first +second):\n%s", diff)
+				t.Errorf("the runs stored different entities (-first +second):\n%s", diff)
 			}
 			for _, e := range second {
 				if log, err := r.store.ChangeLog(t.Context(), org, e.ID); err != nil || len(log) > 1 {

@@ -22,7 +22,7 @@ type cloud struct {
 // today is a fixed date, so that the simulated accounts of all tests are the same.
 var today = time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
 
-// start serves a simulated AWS.
+// start serves a simulated AWS. By default three in ten resources violate a rule.
 func start(t testing.TB, o simaws.Options) *cloud {
 	t.Helper()
 	g := gatewaytest.Listen(t)

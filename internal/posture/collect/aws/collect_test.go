@@ -8,6 +8,7 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
+// TestAllTypesAreRead checks that no call for any type fails with a role that may make all of them.
 func TestAllTypesAreRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})

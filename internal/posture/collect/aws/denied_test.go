@@ -23,7 +23,7 @@ func TestRoleWithoutPermissions(t *testing.T) {
 	for kind, d := range declarations() {
 		errs := got.Failures[kind]
 		if len(errs) == 0 {
-			t.Errorf("%s was read", kind)
+			t.Errorf("%s was read without a permission", kind)
 			continue
 		}
 		var denied *collect.DeniedError
@@ -33,6 +33,7 @@ func TestRoleWithoutPermissions(t *testing.T) {
 	}
 	for _, e := range got.Entities { // types with exactly one resource, which need no list call
 		for _, p := range e.Properties {
+			// The region and the account are known without a call.
 			if p.Type != posture.UnknownProperty && p.Name != "regionName" && p.Name != "accountId" {
 				t.Errorf("%s: %s is %v, want unknown", e.ID, p.Name, p)
 			}
@@ -45,15 +46,17 @@ func TestRoleWithoutPermissions(t *testing.T) {
 // and that the error names the missing permission.
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
-	base := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
+	// No resource violates a rule: start would replace a share of 0.
+	options := simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}}
+	base := start(t, options)
 	complete := collecttest.All(t, aws.New(base.options), base.access(0))
 	for call := range base.gateway.Faults.Calls() {
-		if call.Service == "sts" {
+		if call.Service == "sts" { // without a session nothing can be read
 			continue
 		}
 		t.Run(call.Service+" "+call.Action, func(t *testing.T) {
 			t.Parallel()
-			c := start(t, simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
+			c := start(t, options)
 			c.fault(t, gateway.Fault{Match: gateway.Call{Service: call.Service, Action: call.Action}, Kind: gateway.Deny})
 			permission := simulatedPermission(call)
 			var types []posture.EntityType
