@@ -23,7 +23,7 @@ func TestPatternsMatchWholeNamesWithoutRegardToCase(t *testing.T) {
 		{"*", "", true},
 	} {
 		if got := posture.MatchPattern(c.pattern, c.text); got != c.want {
-			t.Errorf("MatchPattern(%q, %q) = %t", c.pattern, c.text, got)
+			t.Errorf("MatchPattern(%q, %q) = %t, want %t", c.pattern, c.text, got, c.want)
 		}
 	}
 }
@@ -48,6 +48,6 @@ func TestMuteScopeMatchesIfEveryMemberMatches(t *testing.T) {
 		}
 	}
 	if !(posture.MuteScope{}).IsZero() || all.IsZero() {
-		t.Error("IsZero is wrong")
+		t.Error("IsZero is false for the zero scope, or true for one with members")
 	}
 }

@@ -22,14 +22,14 @@ import (
 type fakeStore struct {
 	mu       sync.Mutex
 	accounts map[posture.AccountRef]*fakeAccount
-	builds   int
+	builds   int   // calls of EachEntity, which builds a graph from all entities
 	oldest   int64 // oldest generation that ChangesSince accepts
 }
 
 type fakeAccount struct {
 	generation int64
 	entities   map[posture.EntityID]posture.Entity
-	touched    map[posture.EntityID]int64
+	touched    map[posture.EntityID]int64 // generation of the last change, also of removed entities
 	snapshot   posture.Snapshot
 }
 
@@ -182,7 +182,8 @@ func TestGraphFollowsEveryCommit(t *testing.T) {
 	s := new(fakeStore)
 	a := entitygen.New(0, 400)
 	s.change(ref, slices.Collect(a.All()))
-	cached, cold := graphcache.New(s, graphcache.Options{}), func() *graphcache.Graphs { return graphcache.New(s, graphcache.Options{}) }
+	cold := func() *graphcache.Graphs { return graphcache.New(s, graphcache.Options{}) }
+	cached := cold()
 	check := func(what string, g graphcache.Graph) {
 		t.Helper()
 		want := s.accounts[ref]
@@ -195,7 +196,7 @@ func TestGraphFollowsEveryCommit(t *testing.T) {
 	}
 	check("first", load(t, cached, ref))
 	if s.builds != 1 || s.accounts[ref].snapshot.Generation != 1 {
-		t.Errorf("%d builds, snapshot of generation %d", s.builds, s.accounts[ref].snapshot.Generation)
+		t.Errorf("%d builds, snapshot of generation %d; want one build and generation 1", s.builds, s.accounts[ref].snapshot.Generation)
 	}
 	check("from the snapshot", load(t, cold(), ref))
 
@@ -203,19 +204,19 @@ func TestGraphFollowsEveryCommit(t *testing.T) {
 		later := a
 		later.Revision, later.Changed = round, 0.1
 		es := slices.Collect(later.All())
-		s.change(ref, es[round*10:], es[round].ID)
+		s.change(ref, es[round*10:], es[round].ID) // some entities stay, one of them is removed
 		check("patched", load(t, cached, ref))
 		check("snapshot and patched", load(t, cold(), ref))
 	}
 	if s.builds != 1 {
-		t.Errorf("built %d times", s.builds)
+		t.Errorf("built %d times although the changes are known, want once", s.builds)
 	}
 
-	s.oldest = s.accounts[ref].generation + 1
+	s.oldest = s.accounts[ref].generation + 1 // the cached graph cannot be patched
 	s.change(ref, nil, slices.Collect(a.All())[30].ID)
 	check("rebuilt", load(t, cached, ref))
 	if s.builds != 2 {
-		t.Errorf("built %d times", s.builds)
+		t.Errorf("built %d times after unknown changes, want twice", s.builds)
 	}
 	s.accounts[ref].snapshot.Data = []byte("damaged")
 	check("despite a damaged snapshot", load(t, cold(), ref))
@@ -244,7 +245,7 @@ func TestGraphIsLoadedOnce(t *testing.T) {
 		}
 	}
 	if s.builds != 1 {
-		t.Errorf("built %d times", s.builds)
+		t.Errorf("built %d times for concurrent callers, want once", s.builds)
 	}
 }
 
@@ -258,13 +259,13 @@ func TestCacheStaysWithinItsBytes(t *testing.T) {
 		s.change(refs[i], slices.Collect(a.All()))
 	}
 	oneGraph := load(t, graphcache.New(s, graphcache.Options{}), refs[0]).Bytes()
-	limit := oneGraph * 5 / 2
+	limit := oneGraph * 5 / 2 // room for two graphs
 	g := graphcache.New(s, graphcache.Options{Bytes: limit})
 	first := load(t, g, refs[0])
 	for _, r := range refs[1:] {
 		load(t, g, r)
 		if load(t, g, refs[0]).Graph != first.Graph {
-			t.Fatal("the most used graph was evicted")
+			t.Fatal("the graph that was used last was evicted")
 		}
 		if b := g.Bytes(); b > limit {
 			t.Errorf("%d bytes are cached, the limit is %d", b, limit)
@@ -289,11 +290,11 @@ func TestIndexesCountTowardsTheLimit(t *testing.T) {
 			found.VertexIndex(graph.Label(l), graph.Key(k))
 		}
 	}
-	for range 20 {
+	for range 20 { // the cache measures a graph again only after 16 uses
 		load(t, g, ref)
 	}
 	if got := g.Bytes(); got <= before || got != found.Bytes() {
-		t.Errorf("%d bytes without indexes, %d with them, the graph has %d", before, got, found.Bytes())
+		t.Errorf("%d bytes are cached without indexes and %d with them, want the %d of the graph", before, got, found.Bytes())
 	}
 }
 
@@ -334,7 +335,7 @@ func TestRecordOfAnEntity(t *testing.T) {
 		ID: "AWS.S3.1.global.Bucket.b", Type: "AWS.S3.Bucket", Name: "b", Account: "1", Provider: posture.AWS, Region: "eu", Service: "S3",
 		Properties: []posture.Property{
 			posture.Flag("open", true), posture.Number("size", 7), posture.Text("list", "a"), posture.Text("list", "b"),
-			posture.Unknown("policy", "denied"), posture.Text("region", "mars"),
+			posture.Unknown("policy", "denied"), posture.Text("region", "mars"), // the field of this name has precedence
 		},
 		Tags:  map[string]string{"env": "prod"},
 		Edges: []posture.Edge{{Label: "WRITES_TO", To: "x", Properties: []posture.Property{posture.Text("prefix", "p"), posture.Unknown("u", "denied")}}},
@@ -366,9 +367,9 @@ func TestRecordOfAnEntity(t *testing.T) {
 	}
 	k, _ := g.KeyByName("policy")
 	if reason, unknown := g.VertexUnknown(v, k); !unknown || reason != "denied" {
-		t.Errorf("policy is unknown: %v, %q", unknown, reason)
+		t.Errorf("policy is unknown: %v, %q; want true, denied", unknown, reason)
 	}
-	if g.HiddenEdges() != 1 {
+	if g.HiddenEdges() != 1 { // the edge to x, which is not in the graph
 		t.Errorf("%d hidden edges, want 1", g.HiddenEdges())
 	}
 }

@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -51,6 +50,7 @@ var texts = []string{
 	`g.V().hasLabel('AWS.EC2.Instance').where(values('launchTime').asDate().dateAdd(DT.day, 30).is(lt(datetime())))`,
 }
 
+// newRule returns the first version of the rule "rule-n", whose query is texts[n].
 func newRule(id posture.RuleID) posture.Rule {
 	var n int
 	_, _ = fmt.Sscanf(string(id), "rule-%d", &n)
@@ -98,30 +98,32 @@ func open(t *testing.T, dsn string) *sqldb.DB {
 // newFixture returns an organisation with several judges, which share only the database.
 func newFixture(t *testing.T, db *sqldb.DB, org posture.OrgID, judges int, clock *time.Time) *fixture {
 	t.Helper()
-	c := &fixture{t: t, org: org, store: store.New(db, secrettest.NewBox(t), idle{}).At(func() time.Time { return *clock }), clock: clock}
+	f := &fixture{t: t, org: org, store: store.New(db, secrettest.NewBox(t), idle{}).At(func() time.Time { return *clock }), clock: clock}
 	now := func() time.Time { return *clock }
 	for range judges {
-		c.judges = append(c.judges, &judge.Judge{
-			Store: c.store, Book: &rulebook.Book{Catalog: &catalog.Catalog{}, Store: c.store, Now: now}, Graphs: graphcache.New(c.store, graphcache.Options{}),
-			Evaluator: evaluate.New(schema, c.store, now), Log: slog.New(slog.DiscardHandler), Now: now,
+		f.judges = append(f.judges, &judge.Judge{
+			Store: f.store, Book: &rulebook.Book{Catalog: &catalog.Catalog{}, Store: f.store, Now: now}, Graphs: graphcache.New(f.store, graphcache.Options{}),
+			Evaluator: evaluate.New(schema, f.store, now), Log: slog.New(slog.DiscardHandler), Now: now,
 		})
 	}
-	err := c.store.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
+	err := f.store.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {
 		a := posture.Account{ID: account, Provider: posture.AWS, Name: "a", Created: begin}.WithStream(posture.StreamDisconnected, begin)
-		return errors.Join(tx.AddAccount(a.WithStatus(posture.AccountActive, "", begin)))
+		return tx.AddAccount(a.WithStatus(posture.AccountActive, "", begin))
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return f
 }
 
+// in returns the scope in the organisation of the fixture.
 func (f *fixture) in(s posture.Scope) posture.Scope {
 	s.Org = f.org
 	return s
 }
 
-// state returns the findings without their ids, which differ, and the counts.
+// state returns the findings and the counts. It omits the ids of findings, which depend on
+// the organisation.
 func (f *fixture) state() any {
 	f.t.Helper()
 	page, err := f.store.Findings(f.t.Context(), f.org, posture.FindingFilter{}, nil, posture.Page{}, *f.clock)

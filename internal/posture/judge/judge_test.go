@@ -59,7 +59,7 @@ type history struct {
 	rules                 map[posture.RuleID]posture.Rule
 	cloud                 map[posture.EntityID]posture.Entity   // current state
 	drawn                 map[posture.EntityID][]posture.Entity // all states drawn so far, to be restored at random
-	changed               []posture.RuleID                      // that were not judged yet
+	changed               []posture.RuleID                      // rules that were not judged since their change
 }
 
 // happen makes a random change and returns its description.
@@ -138,10 +138,11 @@ func (h *history) draw() posture.Entity {
 	return e
 }
 
+// doBoth changes both organisations.
 func (h *history) doBoth(do func(f *fixture) error) {
 	h.t.Helper()
-	for _, c := range []*fixture{h.incremental, h.complete} {
-		if err := do(c); err != nil {
+	for _, f := range []*fixture{h.incremental, h.complete} {
+		if err := do(f); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -168,7 +169,7 @@ func (h *history) reread(scope posture.Scope) string {
 	return fmt.Sprintf("reading %d of %s %s again", len(found)+len(removed), scope.Type, scope.Region)
 }
 
-// read reads a scope completely or partially.
+// read reads a scope completely, or partially: only the first resource.
 func (h *history) read(scope posture.Scope, complete bool) string {
 	var found []posture.Entity
 	for n := range 3 {
@@ -228,6 +229,7 @@ func (h *history) judge() {
 	h.t.Helper()
 	changed := slices.Clone(h.changed)
 	h.changed = nil
+	// The changes of resources are judged before those of rules, after them, or both.
 	pick := func() int { return h.r.IntN(len(h.incremental.judges)) }
 	first := h.r.IntN(2) == 0
 	if first {

@@ -20,7 +20,7 @@ func TestFiltersKeepWithinTheLimit(t *testing.T) {
 	free := t.Context()
 	some := With(free, New(account("A", "b")))
 	nothing := With(free, New(nil))
-	for _, c := range []struct {
+	for i, c := range []struct {
 		ctx       context.Context
 		ids, want []string
 	}{
@@ -35,11 +35,19 @@ func TestFiltersKeepWithinTheLimit(t *testing.T) {
 		{With(free, New(account("a")).And(New(account("b")))), nil, []string{none}},
 	} {
 		if got := within(c.ctx, c.ids); !slices.Equal(got, c.want) {
-			t.Errorf("%v becomes %v, not %v", c.ids, got, c.want)
+			t.Errorf("%d: the filter %v becomes %v, want %v", i, c.ids, got, c.want)
 		}
 	}
-	if CheckAccount(free, "x") != nil || CheckAccount(some, "a") != nil || !fault.Is(CheckAccount(some, "x"), fault.NotFound) ||
-		!fault.Is(CheckAccount(nothing, none), fault.NotFound) || refuse(free) != nil || !fault.Is(refuse(nothing), fault.Forbidden) {
-		t.Error("an account is checked wrongly")
+	for what, ok := range map[string]bool{
+		"without a limit, every account is allowed":         CheckAccount(free, "x") == nil,
+		"an account of the limit is allowed":                CheckAccount(some, "a") == nil,
+		"another account does not exist":                    fault.Is(CheckAccount(some, "x"), fault.NotFound),
+		"the id that stands for no account does not exist":  fault.Is(CheckAccount(nothing, none), fault.NotFound),
+		"without a limit, nothing is refused":               refuse(free) == nil,
+		"what limited callers have no use for is forbidden": fault.Is(refuse(nothing), fault.Forbidden),
+	} {
+		if !ok {
+			t.Errorf("it does not hold that %s", what)
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func TestParseARMID(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[string]string{
+	for id, want := range map[string]string{ // an id to its resource type, place and name; empty if it is not valid
 		"/subscriptions/S":                  "microsoft.resources/subscriptions global s",
 		"/subscriptions/S/resourceGroups/G": "microsoft.resources/subscriptions/resourcegroups global g",
 		"/subscriptions/S/locations/eastus": "microsoft.resources/subscriptions/locations global eastus",
@@ -32,7 +32,7 @@ func TestParseARMID(t *testing.T) {
 			got = a.ResourceType() + " " + a.Place() + " " + a.Name()
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: %s", id, diff)
+			t.Errorf("%q (-want +got):\n%s", id, diff)
 		}
 	}
 }

@@ -15,8 +15,8 @@ func TestAWSReferences(t *testing.T) {
 	cloud := naming.AWS{Catalog: catalog}
 	vars := resource.Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws"}
 	var all []posture.EntityType
-	for _, t := range catalog.Of(posture.AWS) {
-		all = append(all, t.Type)
+	for _, typ := range catalog.Of(posture.AWS) {
+		all = append(all, typ.Type)
 	}
 	for arn, want := range map[string]string{
 		"arn:aws:kms:us-east-1:123456789012:key/abc":                              "AWS.KMS.123456789012.us-east-1.Key.abc",
