@@ -297,27 +297,6 @@ func TestAuditCorpus(t *testing.T) {
 	})
 }
 
-func TestOSLoginCorpus(t *testing.T) {
-	t.Parallel()
-	type entry struct {
-		Project  map[string]string `yaml:"project"` // null when it could not be read
-		Instance map[string]string `yaml:"instance"`
-	}
-	metadata := func(all map[string]string) gjson.Result {
-		if all == nil {
-			return gjson.Result{}
-		}
-		items := []any{}
-		for _, key := range slices.Sorted(maps.Keys(all)) {
-			items = append(items, map[string]any{"key": key, "value": all[key]})
-		}
-		return raw(map[string]any{"items": items})
-	}
-	predicatetest.Examples(t, "testdata/oslogin.yaml", func(in entry) predicate.Answer {
-		return gcp.OSLogin(metadata(in.Project), metadata(in.Instance))
-	})
-}
-
 func worse(a, b predicate.Answer) bool {
 	order := []predicate.Truth{predicate.No, predicate.Unknown, predicate.Yes}
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)

@@ -211,25 +211,3 @@ func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer 
 	}
 	return predicate.Of(len(missing) == 0, "")
 }
-
-// OSLogin decides whether machines of a project use OS Login. The metadata of
-// the machine override those of the project.
-func OSLogin(project, instance gjson.Result) predicate.Answer {
-	for _, metadata := range []gjson.Result{instance, project} {
-		for _, item := range metadata.Get("items").Array() {
-			if !strings.EqualFold(item.Get("key").String(), "enable-oslogin") {
-				continue
-			}
-			switch value := strings.ToLower(strings.TrimSpace(item.Get("value").String())); value {
-			case "true", "1", "y", "yes":
-				return predicate.Of(true, "")
-			default:
-				return predicate.Of(false, "")
-			}
-		}
-	}
-	if !project.IsObject() {
-		return predicate.NotKnown("the project's metadata could not be read")
-	}
-	return predicate.Of(false, "")
-}
