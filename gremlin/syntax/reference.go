@@ -3,6 +3,7 @@ package syntax
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -46,11 +47,13 @@ func WriteReference(w io.Writer) error {
 	return err
 }
 
-// calls formats every form as code.
+// calls formats every form as code, and once those that differ only in the kinds of parameters.
 func (s *Signature) calls() string {
-	parts := make([]string, len(s.Forms))
-	for i, f := range s.Forms {
-		parts[i] = "`" + s.Name + "(" + f.String() + ")`"
+	var parts []string
+	for _, f := range s.Forms {
+		if call := "`" + s.Name + "(" + f.String() + ")`"; !slices.Contains(parts, call) {
+			parts = append(parts, call)
+		}
 	}
 	star := ""
 	if s.Start {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +54,19 @@ func TestTableIsComplete(t *testing.T) {
 	for name := range instead {
 		if w := words[name]; w.step == nil && w.source == nil {
 			t.Errorf("instead has the unknown step %s", name)
+		}
+	}
+}
+
+// TestReferenceListsFormsOnce checks steps whose forms differ only in the kinds of
+// parameters.
+func TestReferenceListsFormsOnce(t *testing.T) {
+	t.Parallel()
+	for _, s := range Steps() {
+		calls := strings.Fields(strings.ReplaceAll(s.calls(), ", ", ","))
+		slices.Sort(calls)
+		if once := slices.Compact(slices.Clone(calls)); len(once) != len(calls) {
+			t.Errorf("the reference lists a form of %s twice: %s", s.Name, s.calls())
 		}
 	}
 }
