@@ -11,7 +11,8 @@ import (
 
 // Change changes a resource. A patch is merged into it by RFC 7386, with the
 // field names of its list call. Fields that begin with an underscore are
-// returned by other calls.
+// returned by other calls. The name of a created bucket must contain its account
+// and region, like those of generated ones.
 func (c *Cloud) Change(change world.Change) error {
 	kind, ok := c.inventory.kinds[change.Ref.Type]
 	if !ok {
@@ -19,6 +20,9 @@ func (c *Cloud) Change(change world.Change) error {
 	}
 	if _, exists := c.Get(kind, change.Ref.Place, change.Ref.Name); exists == (change.Make != nil) {
 		return fmt.Errorf("%s %s: a created resource must not exist, any other must exist", change.Ref.Type, change.Ref.Name)
+	}
+	if p := change.Ref.Place; kind == c.inventory.buckets && bucketPlace(p.Account, change.Ref.Name) != p {
+		return fmt.Errorf("bucket %s: calls find a bucket by its name, which must be <prefix>-%s-%s-<suffix>", change.Ref.Name, p.Account, p.Region)
 	}
 	c.Changes.Apply(change)
 	return nil

@@ -198,6 +198,18 @@ func TestResourcesAreChangedOverHTTP(t *testing.T) {
 			t.Errorf("%s: status %d", body, status)
 		}
 	}
+	for bucket, want := range map[string]int{
+		"logs":                                http.StatusBadRequest,
+		"logs-" + account + "-eu-west-1-9000": http.StatusBadRequest,
+		"logs-" + account + "-us-east-1-x":    http.StatusOK, // only the place must be in the name
+	} {
+		if status := post(`{"type":"AWS.S3.Bucket","account":"` + account + `","region":"us-east-1","name":"` + bucket + `","make":{"Name":"` + bucket + `"}}`); status != want {
+			t.Errorf("create bucket %s: status %d, want %d", bucket, status, want)
+		}
+	}
+	if status := post(`{"type":"AWS.S3.Bucket","account":"` + account + `","region":"us-east-1","name":"logs-` + account + `-us-east-1-x","gone":true}`); status != http.StatusOK {
+		t.Errorf("delete a bucket: status %d", status)
+	}
 	answer, err := client.Get(admin + "/aws/findings?account=" + account)
 	if err != nil {
 		t.Fatal(err)

@@ -64,11 +64,11 @@ func grant(kind, field, grantee, permission string) world.Object {
 	return world.Obj("Grantee", element{world.Obj(field, grantee), ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="` + kind + `"`}, "Permission", permission)
 }
 
-// bucketPlace returns the account and region of a bucket from its name.
-func (c *Cloud) bucketPlace(x *call, name string) world.Place {
-	_, rest, _ := strings.Cut(name, "-"+x.account+"-")
+// bucketPlace returns the account and region of a bucket of an account from its name.
+func bucketPlace(account, name string) world.Place {
+	_, rest, _ := strings.Cut(name, "-"+account+"-")
 	region := rest[:max(0, strings.LastIndex(rest, "-"))]
-	return world.Place{Account: x.account, Region: region}
+	return world.Place{Account: account, Region: region}
 }
 
 func s3Service(c *Cloud) {
@@ -76,7 +76,7 @@ func s3Service(c *Cloud) {
 	detail := func(action, field, missing string, write func(o world.Object) (answer, error)) {
 		c.register("s3", action, func(x *call) (answer, error) {
 			name := x.text("Bucket")
-			o, ok := c.Get(c.inventory.buckets, c.bucketPlace(x, name), name)
+			o, ok := c.Get(c.inventory.buckets, bucketPlace(x.account, name), name)
 			if !ok {
 				return answer{}, &failure{404, "NoSuchBucket", "The specified bucket does not exist"}
 			}
