@@ -8,6 +8,7 @@ package canned
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -188,14 +189,19 @@ func failureOf(word string) failure {
 		return failure{http.StatusNotFound, "ResourceNotFoundException", "not found"}
 	case "notEnabled":
 		return failure{http.StatusForbidden, notEnabled, "the service is not enabled"}
+	case "notOffered":
+		return failure{http.StatusNotFound, word, "the service does not exist in the region"}
 	case "throttled":
 		return failure{http.StatusTooManyRequests, "ThrottlingException", "rate exceeded"}
 	}
 	if message, ok := strings.CutPrefix(word, "denied "); ok {
 		return failure{http.StatusForbidden, "AccessDenied", message}
 	}
-	code, _ := strings.CutPrefix(word, "code ")
-	return failure{http.StatusNotFound, code, "not found"}
+	if code, ok := strings.CutPrefix(word, "code "); ok {
+		return failure{http.StatusNotFound, code, "not found"}
+	}
+	// A status that collectors do not expect, so that misspelt words do not pass for missing resources.
+	return failure{http.StatusBadRequest, "ValidationException", fmt.Sprintf("unknown error response %q", word)}
 }
 
 // notEnabled stands for the code with which a cloud reports a service that is not enabled.
