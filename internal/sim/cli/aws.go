@@ -257,7 +257,7 @@ func (s *Server) createRole(_ context.Context, c Call) (string, error) {
 func (s *Server) trust(c Call, name, document string) {
 	s.put("aws/"+s.account(c)+"//role/"+name, "trust", document)
 	r, _ := s.o.AWS.Role(s.account(c), name)
-	r.Account, r.Name = s.account(c), name
+	r.Account, r.Name, r.ExternalID, r.Trusts = s.account(c), name, "", "" // the document replaces the old one
 	if found := externalID.FindStringSubmatch(document); found != nil {
 		r.ExternalID = found[1]
 	}

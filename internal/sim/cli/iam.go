@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -119,12 +120,22 @@ func (s *Server) policyPath(c Call, arn string) string {
 	return "aws/" + s.account(c) + "//policy/" + last(arn, "/")
 }
 
+// newestVersion returns the number of the newest version of a managed policy, 0 if there is no
+// policy. The newest version is the default one, which cannot be deleted.
+func (s *Server) newestVersion(path string) int {
+	version, _ := s.get(path, "default")
+	n, _ := strconv.Atoi(strings.TrimPrefix(version, "v")) // 0 if there is none
+	return n
+}
+
+// versionID returns the id of the version with a number, from 1.
+func versionID(n int) string { return "v" + strconv.Itoa(n) }
+
 // versions returns the versions of a managed policy, the oldest first.
 func (s *Server) versions(path string) (all []string) {
-	for i := range 10 {
-		version := "v" + string(rune('0'+i))
-		if document, _ := s.get(path, version); document != "" {
-			all = append(all, version)
+	for i := range s.newestVersion(path) {
+		if document, _ := s.get(path, versionID(i+1)); document != "" {
+			all = append(all, versionID(i+1))
 		}
 	}
 	return all
@@ -197,8 +208,7 @@ func (s *Server) createPolicyVersion(_ context.Context, c Call) (string, error) 
 	case len(versions) == maxVersions:
 		return "", refuse("An error occurred (LimitExceeded): a managed policy can have up to %d versions", maxVersions)
 	}
-	newest := versions[len(versions)-1]
-	if err := s.putVersion(c, path, "v"+string(newest[1]+1)); err != nil {
+	if err := s.putVersion(c, path, versionID(s.newestVersion(path)+1)); err != nil {
 		return "", err
 	}
 	for _, role := range s.withPrefix("aws/" + s.account(c) + "//role/") {
