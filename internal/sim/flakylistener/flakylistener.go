@@ -24,9 +24,10 @@ const (
 type Listener struct {
 	net.Listener
 
-	mu    sync.Mutex
-	state State
-	open  map[net.Conn]struct{} // served and hanging connections
+	mu     sync.Mutex
+	state  State
+	closed bool
+	open   map[net.Conn]struct{} // served and hanging connections
 }
 
 // Listen listens on a TCP address, in the state Up.
@@ -78,6 +79,7 @@ func (l *Listener) Close() error {
 	err := l.Listener.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.closed = true
 	for c := range l.open {
 		reset(c)
 	}
@@ -88,11 +90,11 @@ func (l *Listener) Close() error {
 func (l *Listener) accept(c net.Conn) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch l.state {
-	case Down:
+	switch {
+	case l.closed, l.state == Down: // Close can run after the system accepted c, and would not reset it
 		reset(c)
 		return nil
-	case Hung:
+	case l.state == Hung:
 		l.open[c] = struct{}{}
 		return nil
 	}

@@ -98,3 +98,56 @@ func send(t *testing.T, l *flakylistener.Listener) string {
 	}
 	return string(answer)
 }
+
+// lateListener returns accepted connections only after it was closed.
+type lateListener struct {
+	net.Listener
+	accepted, closed chan struct{}
+}
+
+func (l *lateListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	close(l.accepted)
+	<-l.closed
+	return c, nil
+}
+
+// TestCloseResetsConnectionsThatAreBeingAccepted closes a listener between the moment in which
+// the system accepts a connection and the moment in which the listener knows it.
+func TestCloseResetsConnectionsThatAreBeingAccepted(t *testing.T) {
+	t.Parallel()
+	l, err := flakylistener.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := &lateListener{l.Listener, make(chan struct{}), make(chan struct{})}
+	l.Listener = late
+	result := make(chan error, 1)
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			defer c.Close()
+		}
+		result <- err
+	}()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	<-late.accepted
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(late.closed)
+	if err := <-result; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Accept returns %v after Close, want %v", err, net.ErrClosed)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the connection was not reset: %v", err)
+	}
+}
