@@ -80,10 +80,10 @@ func New(o Options) *Server {
 
 // Start listens and serves until Stop.
 func (s *Server) Start(ctx context.Context) error {
-	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.listen(); err != nil {
 		return fmt.Errorf("start directory %s: %w", s.options.Domain.DNSName, err)
 	}
+	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.work.Add(3)
 	go func() {
 		defer s.work.Done()
@@ -116,8 +116,10 @@ func (s *Server) listen() error {
 	if err != nil {
 		return err
 	}
-	s.encrypted, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0"))
-	return err
+	if s.encrypted, err = flakylistener.Listen(net.JoinHostPort(s.options.Host, "0")); err != nil {
+		return errors.Join(err, s.unencrypted.Close(), s.ping.Close())
+	}
+	return nil
 }
 
 // Stop stops the controller and waits for it.
@@ -166,7 +168,8 @@ func (s *Server) Break(f Fault) {
 	s.encrypted.Set(state)
 }
 
-func (s *Server) currentFault() Fault {
+// Fault returns the controller's fault, or Healthy.
+func (s *Server) Fault() Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.fault

@@ -241,3 +241,15 @@ func search(t *testing.T, c *ldap.Conn, base string, scope int, filter, attribut
 	}
 	return values
 }
+
+// TestStopAfterAFailedStart stops a controller whose address does not exist on this machine.
+func TestStopAfterAFailedStart(t *testing.T) {
+	t.Parallel()
+	s := directory.New(directory.Options{Domain: corp(), Host: "192.0.2.1"})
+	if err := s.Start(t.Context()); err == nil {
+		t.Error("it started")
+	}
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}

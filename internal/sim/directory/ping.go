@@ -24,7 +24,7 @@ func (s *Server) servePings() {
 		if err != nil {
 			continue // an earlier peer closed its socket
 		}
-		if f := s.currentFault(); f == Down || f == Hung {
+		if f := s.Fault(); f == Down || f == Hung {
 			continue
 		}
 		if answer := s.pong(packet[:n]); answer != nil {

@@ -75,7 +75,7 @@ func (in *session) answer(ctx context.Context, m message) bool {
 		if err != nil {
 			return false
 		}
-		if in.server.currentFault() == BindHung {
+		if in.server.Fault() == BindHung {
 			return true
 		}
 		return in.send(in.bind(r).packet(m.id, ldap.ApplicationBindResponse))
