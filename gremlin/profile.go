@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"vigil/graph"
 	"vigil/gremlin/internal/exec"
@@ -76,13 +77,13 @@ func (p *Profile) String() string {
 	var b strings.Builder
 	width := 4
 	for _, s := range p.Steps {
-		width = max(width, min(len(s.Text)+2*s.Depth, 60))
+		width = max(width, min(utf8.RuneCountInString(s.Text)+2*s.Depth, 60))
 	}
 	fmt.Fprintf(&b, "%-*s  %12s  %14s  %12s  %12s  %6s\n", width, "step", "traversers", "bulk", "cost", "time", "%")
 	for _, s := range p.Steps {
 		text := strings.Repeat("  ", s.Depth) + s.Text
-		if len(text) > width {
-			text = text[:width-3] + "..."
+		if characters := []rune(text); len(characters) > width {
+			text = string(characters[:width-3]) + "..."
 		}
 		fmt.Fprintf(&b, "%-*s  %12d  %14d  %12d  %12v  %6.1f\n",
 			width, text, s.Traversers, s.Bulk, s.Cost, s.Time.Round(time.Microsecond), s.Percent)
