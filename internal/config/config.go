@@ -293,7 +293,7 @@ func (t Telemetry) problems() [][2]string {
 	if t.TracesToken != "" && !isReference(t.TracesToken) {
 		bad = append(bad, [2]string{"traces_token", "must be a reference to the token (file: or env:), not the token itself"})
 	}
-	if t.Sample < 0 || t.Sample > 1 {
+	if !(t.Sample >= 0 && t.Sample <= 1) { // not the opposite comparisons, which are false for NaN
 		bad = append(bad, [2]string{"sample", "must be from 0 to 1"})
 	}
 	return bad

@@ -9,11 +9,22 @@ import (
 	"vigil/internal/config"
 )
 
-// TestEveryNumberHasARange sets every integer and duration to invalid values and
+// TestEveryNumberHasARange sets every number and duration to invalid values and
 // expects an error with the setting's name.
 func TestEveryNumberHasARange(t *testing.T) {
 	t.Parallel()
-	numbers := 0
+	numbers, fractions := 0, 0
+	check := func(name string, path []int, value any) {
+		t.Helper()
+		c := config.Config{DataDir: "/var/lib/vigil"}
+		c.Posture.Enabled = true
+		c.Complete()
+		field := reflect.ValueOf(&c).Elem().FieldByIndex(path)
+		field.Set(reflect.ValueOf(value).Convert(field.Type()))
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), name+" must") {
+			t.Errorf("%s = %v: %v", name, value, err)
+		}
+	}
 	var visit func(name string, path []int, kind reflect.Type)
 	visit = func(name string, path []int, kind reflect.Type) {
 		switch kind.Kind() {
@@ -30,18 +41,20 @@ func TestEveryNumberHasARange(t *testing.T) {
 		case reflect.Int, reflect.Int64:
 			numbers++
 			for _, value := range []int64{-1, math.MinInt64, math.MaxInt64} {
-				c := config.Config{DataDir: "/var/lib/vigil"}
-				c.Posture.Enabled = true
-				c.Complete()
-				reflect.ValueOf(&c).Elem().FieldByIndex(path).SetInt(value)
-				if err := c.Check(); err == nil || !strings.Contains(err.Error(), name+" must") {
-					t.Errorf("%s = %d: %v", name, value, err)
-				}
+				check(name, path, value)
 			}
+		case reflect.Float64:
+			fractions++
+			for _, value := range []float64{-1, math.Inf(-1), math.Inf(1), math.NaN()} {
+				check(name, path, value)
+			}
+		case reflect.String, reflect.Bool:
+		default:
+			t.Errorf("%s has a type that the test does not know: %s", name, kind)
 		}
 	}
 	visit("", nil, reflect.TypeFor[config.Config]())
-	if numbers < 15 {
-		t.Errorf("only %d numbers were found", numbers)
+	if numbers < 15 || fractions == 0 {
+		t.Errorf("only %d integers and %d fractions were found", numbers, fractions)
 	}
 }

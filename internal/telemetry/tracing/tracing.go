@@ -44,7 +44,7 @@ const scope = "vigil"
 
 // New returns a Tracer that sends spans in the background, in batches.
 func New(o Options) (*Tracer, error) {
-	if o.Sample < 0 || o.Sample > 1 {
+	if !(o.Sample >= 0 && o.Sample <= 1) { // true for NaN
 		return nil, fmt.Errorf("the sampled share of traces is %v, which is not from 0 to 1", o.Sample)
 	}
 	var processor sdk.TracerProviderOption

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -115,6 +116,15 @@ func TestSampling(t *testing.T) {
 		}
 		if got := len(exporter.GetSpans()); got < tt.atLeast || got > tt.atMost {
 			t.Errorf("%s: %d spans of %d requests, want from %d to %d", tt.name, got, tt.requests, tt.atLeast, tt.atMost)
+		}
+	}
+}
+
+func TestSampledShareOutsideOfItsRangeIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, share := range []float64{-0.1, 1.1, math.Inf(1), math.Inf(-1), math.NaN()} {
+		if _, err := tracing.New(tracing.Options{Sample: share, Exporter: tracetest.NewInMemoryExporter()}); err == nil {
+			t.Errorf("%v is accepted", share)
 		}
 	}
 }
