@@ -182,11 +182,43 @@ func TestPrintShowsReferencesToSecretsOnly(t *testing.T) {
 	}
 }
 
+// TestEverySettingHasThreeSpellings looks every setting up by its flag after it was set in the
+// file and in the environment.
 func TestEverySettingHasThreeSpellings(t *testing.T) {
 	t.Parallel()
 	names := config.Names()
 	if len(names) < 20 {
 		t.Fatalf("only %d settings: %v", len(names), names)
+	}
+	var text strings.Builder
+	if err := config.Print(&text, config.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.Read(write(t, text.String()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var environ []string
+	for _, name := range names {
+		environ = append(environ, config.EnvName(config.Flag(name))+"="+name)
+	}
+	env, err := config.Read("", environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		flag := config.Flag(name)
+		if strings.Trim(flag, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			t.Errorf("%s has the flag %s", name, flag)
+		}
+		if _, _, ok := file.Lookup(flag); !ok {
+			t.Errorf("%s is not found in the file:\n%s", name, text.String())
+		}
+		want := "VIGIL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+		// Another value is that of another setting with the same spelling.
+		if got, from, ok := env.Lookup(flag); !ok || got != name || from != want {
+			t.Errorf("%s is %q from %q in the environment, want %s", name, got, from, want)
+		}
 	}
 	if got := config.EnvName(config.Flag("posture.tls_cert")); got != "VIGIL_POSTURE_TLS_CERT" {
 		t.Errorf("EnvName = %s", got)
