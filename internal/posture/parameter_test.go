@@ -8,13 +8,14 @@ import (
 	"vigil/internal/posture"
 )
 
-func limits(low, high int64) posture.RuleParameter {
+// daysParameter returns the parameter "days" with the default 90.
+func daysParameter(low, high int64) posture.RuleParameter {
 	return posture.RuleParameter{Name: "days", Type: posture.IntegerParameter, Default: 90, Minimum: &low, Maximum: &high, Description: "Days."}
 }
 
 func TestCheckParameterValues(t *testing.T) {
 	t.Parallel()
-	days, accounts := limits(1, 100), posture.RuleParameter{Type: posture.StringsParameter, Pattern: "[0-9]{3}"}
+	days, accounts := daysParameter(1, 100), posture.RuleParameter{Type: posture.StringsParameter, Pattern: "[0-9]{3}"}
 	ports := posture.RuleParameter{Type: posture.IntegersParameter, Maximum: days.Maximum}
 	for i, tt := range []struct {
 		p     posture.RuleParameter
@@ -52,7 +53,7 @@ func TestCheckParameterValues(t *testing.T) {
 
 func TestBindRule(t *testing.T) {
 	t.Parallel()
-	r := posture.Rule{Name: "Older than {days} days {other}", Parameters: []posture.RuleParameter{limits(1, 100)}, Query: posture.RuleQuery{Text: "g.V()"}}
+	r := posture.Rule{Name: "Older than {days} days {other}", Parameters: []posture.RuleParameter{daysParameter(1, 100)}, Query: posture.RuleQuery{Text: "g.V()"}}
 	if got := r.Bind(); got.Name != "Older than 90 days {other}" || got.Query.Bound != `{"Values":{"days":90}}` {
 		t.Errorf("defaults: %q, %s", got.Name, got.Query.Bound)
 	}

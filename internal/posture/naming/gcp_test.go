@@ -23,7 +23,7 @@ const (
 	logMetricType      posture.EntityType = "GCP.Logging.Metric"
 	bucketType         posture.EntityType = "GCP.Storage.Bucket"
 	clusterType        posture.EntityType = "GCP.Container.Cluster"
-	zoneType           posture.EntityType = "GCP.DNS.ManagedZone"
+	managedZoneType    posture.EntityType = "GCP.DNS.ManagedZone"
 	serviceAccountType posture.EntityType = "GCP.IAM.ServiceAccount"
 	principalType      posture.EntityType = "GCP.IAM.Principal"
 	roleType           posture.EntityType = "GCP.IAM.Role"
@@ -89,7 +89,7 @@ func TestGoogleEventsNameResources(t *testing.T) {
 	}{
 		{instanceType, "global", "projects/p-1/zones/z/instances/vm", "projects/p-1/zones/z/instances/vm"},
 		{instanceType, "z-a-b", "vm", "projects/p-1/zones/z-a-b/instances/vm"},
-		{zoneType, "global", "managedZones/example", "projects/p-1/managedZones/example"},
+		{managedZoneType, "global", "managedZones/example", "projects/p-1/managedZones/example"},
 		{clusterType, "global", "projects/123/zones/z/clusters/c/nodePools/n", "projects/p-1/locations/z/clusters/c"},
 		{serviceAccountType, "global", "projects/-/serviceAccounts/s/keys/k", "projects/p-1/serviceAccounts/s"},
 		{logMetricType, "global", "web/slow", "projects/p-1/metrics/web%2Fslow"},
@@ -103,7 +103,7 @@ func TestGoogleEventsNameResources(t *testing.T) {
 		{instanceType, "global", "projects/other/zones/z/instances/vm", ""},
 		{instanceType, "global", "projects/p-1/zones/z/disks/vm", ""},
 		{instanceType, "z", `vm" OR name="x`, ""},
-		{zoneType, "global", "policies/example", ""},
+		{managedZoneType, "global", "policies/example", ""},
 	} {
 		if got := cloud.RequestName(catalog.Type(tt.kind), gcpVars(tt.location), tt.name); got != tt.want {
 			t.Errorf("%s at %s: %q, want %q", tt.name, tt.location, got, tt.want)
@@ -111,8 +111,8 @@ func TestGoogleEventsNameResources(t *testing.T) {
 	}
 }
 
-// FuzzGoogleNames checks that names in events are only mapped to resources of the own
-// project, and that the mapped name parses to itself.
+// FuzzGoogleNames checks that names in events are only mapped to resources of the
+// account's project, and that the mapped name parses to itself.
 func FuzzGoogleNames(f *testing.F) {
 	f.Add("projects/p-1/zones/z/instances/vm", "z")
 	f.Add("https://x/projects/1/global/networks/n", "global")

@@ -42,7 +42,7 @@ func (f *fixture) Validate(tx *sqldb.Tx, _ posture.OrgID, id posture.AccountID) 
 // Collect implements [store.Jobs]. Onboarding starts no runs.
 func (f *fixture) Collect(*sqldb.Tx, posture.OrgID, posture.Run) error { return nil }
 
-// Judge and JudgeRule implement [store.Jobs].
+// Judge, JudgeRule and Remove implement [store.Jobs].
 func (f *fixture) Judge(*sqldb.Tx, posture.OrgID, posture.AccountID) error  { return nil }
 func (f *fixture) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error { return nil }
 func (f *fixture) Remove(*sqldb.Tx, posture.OrgID, posture.AccountID) error { return nil }
@@ -145,8 +145,8 @@ func TestInvalidItemsAreAllReportedAndNothingChanges(t *testing.T) {
 		Accounts: []onboard.AccountChange{
 			account(onboard.Post, root),
 			account(onboard.Post, "short"),
-			account(onboard.Post, root), // a duplicate of the first
-			account(onboard.Put, member),
+			account(onboard.Post, root),  // a duplicate of the first
+			account(onboard.Put, member), // not onboarded
 			{Action: onboard.Delete, ID: member},
 			{Action: onboard.Put},
 			account(onboard.Post, "333333333333", posture.Text("RootCloudAccountId", root)), // not a root account
@@ -161,7 +161,7 @@ func TestInvalidItemsAreAllReportedAndNothingChanges(t *testing.T) {
 	}))
 	rejected, ok := errors.AsType[onboard.Rejected](err)
 	if !ok {
-		t.Fatalf("Apply = %v", err)
+		t.Fatalf("Apply = %v, want onboard.Rejected", err)
 	}
 	got := map[string]bool{}
 	for _, item := range rejected {
@@ -189,7 +189,7 @@ func TestTooManyItems(t *testing.T) {
 	}
 	_, err := h.Apply(t.Context(), org, c)
 	if d := fault.Details(err); len(d) != 1 || d[0].Path != "cloudAccountUpdates" {
-		t.Errorf("Apply = %v", err)
+		t.Errorf("Apply = %v, want one detail about cloudAccountUpdates", err)
 	}
 }
 
@@ -239,7 +239,7 @@ func race(t *testing.T, h *fixture, tag string, round int) string {
 	}
 	wait.Wait()
 	if len(winners) != 1 {
-		t.Fatalf("round %d: %d writers won", round, len(winners))
+		t.Fatalf("round %d: %d writers changed the same version, want 1", round, len(winners))
 	}
 	return winners[0]
 }
@@ -294,7 +294,7 @@ func TestValidationSetsTheStatus(t *testing.T) {
 	}
 	apply(onboard.Changes{Credentials: []onboard.CredentialChange{{Action: onboard.Delete, ID: put.ID}}})
 	if got := status(); got != posture.AccountDraft {
-		t.Errorf("without a link the status is %s", got)
+		t.Errorf("without a link the status is %s, want %s", got, posture.AccountDraft)
 	}
 }
 
@@ -309,8 +309,8 @@ func (c *cloudDuring) Validate(ctx context.Context, a posture.Access) (posture.A
 	return c.Cloud.Validate(ctx, a)
 }
 
-// TestValidationsOfReplacedCredentialsAreIgnored changes what gives access while a
-// validation calls the cloud, which refuses it.
+// TestValidationsOfReplacedCredentialsAreIgnored changes or removes an account, its link
+// or its credential while the cloud refuses to validate them. That result must not be recorded.
 func TestValidationsOfReplacedCredentialsAreIgnored(t *testing.T) {
 	t.Parallel()
 	put := credential("")
@@ -343,7 +343,7 @@ func TestValidationsOfReplacedCredentialsAreIgnored(t *testing.T) {
 			}
 			a, err := h.Store.Account(t.Context(), org, root)
 			if err != nil && !fault.Is(err, fault.NotFound) || a.Status.Value != tt.want {
-				t.Errorf("the account is %q, %v; want %q", a.Status.Value, err, tt.want)
+				t.Errorf("the status of the account is %q, %v; want %q", a.Status.Value, err, tt.want)
 			}
 		})
 	}

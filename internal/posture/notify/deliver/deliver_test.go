@@ -32,8 +32,8 @@ type receiver struct {
 	mu     sync.Mutex
 	events map[string]int    // number of messages by finding
 	bodies map[string]string // of messages by id
-	n      int
-	wrong  []string
+	n      int               // number of requests
+	wrong  []string          // messages without a matching id, and changed duplicates
 }
 
 func newReceiver(t *testing.T, serve func(n int) int) *receiver {
@@ -76,7 +76,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// check fails the test unless the receiver got each finding exactly once.
+// check fails the test unless the receiver got each finding exactly once, in that many
+// messages.
 func (r *receiver) check(t *testing.T, name string, findings, messages int) {
 	t.Helper()
 	r.mu.Lock()
@@ -306,7 +307,7 @@ func TestChannelRateLimit(t *testing.T) {
 		f.add("org", 2, map[string]*receiver{"r": r})
 		f.raise("org", 5*notify.MaxItems)
 		var sending sync.WaitGroup
-		for _, want := range []int{2, 2, 4, 4, 5} {
+		for _, want := range []int{2, 2, 4, 4, 5} { // messages after 0, 31, 62, 93 and 124 s; two may be sent in a minute
 			f.round(&sending)
 			sending.Wait()
 			r.check(f.T, "r", want*notify.MaxItems, want)
@@ -321,14 +322,14 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
 		var (
-			mu         sync.Mutex
-			now, limit int
+			mu           sync.Mutex
+			active, most int // channels that are sending now, and at a time at most
 		)
 		release := make(chan struct{})
 		f.Sender = sendFunc(func(ctx context.Context) error {
 			mu.Lock()
-			now++
-			limit = max(limit, now)
+			active++
+			most = max(most, active)
 			mu.Unlock()
 			select {
 			case <-release:
@@ -336,12 +337,12 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			now--
+			active--
 			return nil
 		})
 		receivers := map[string]*receiver{}
 		for n := range 10 {
-			receivers[fmt.Sprint("r", n)] = &receiver{url: "https://receiver.invalid"}
+			receivers[fmt.Sprint("r", n)] = &receiver{url: "https://receiver.invalid"} // not called: sendFunc sends nothing
 		}
 		f.add("org", 600, receivers)
 		f.raise("org", 1)
@@ -349,7 +350,7 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 		f.round(&sending)
 		for full := false; !full; time.Sleep(time.Millisecond) {
 			mu.Lock()
-			full = now == 4
+			full = active == 4 // the limit per organisation
 			mu.Unlock()
 		}
 		close(release)
@@ -358,8 +359,8 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 			f.round(&sending)
 			sending.Wait()
 		}
-		if _, total, err := f.store.Deliveries(f.Context(), "org", notify.DeliveryFilter{State: notify.Delivered}, 10); err != nil || total != 10 || limit != 4 {
-			f.Errorf("%d messages were delivered, %v, to %d channels at a time at most; want 10, to 4", total, err, limit)
+		if _, total, err := f.store.Deliveries(f.Context(), "org", notify.DeliveryFilter{State: notify.Delivered}, 10); err != nil || total != 10 || most != 4 {
+			f.Errorf("%d messages were delivered, %v, to %d channels at a time at most; want 10, to 4", total, err, most)
 		}
 	})
 }

@@ -28,7 +28,8 @@ func readable(t *testing.T) map[string]Policy {
 	return all
 }
 
-// TestDenyNeverMakesPublic adds every Deny of the corpus to every policy of the corpus.
+// TestDenyNeverMakesPublic turns every statement of the corpus into a Deny and adds it to
+// every policy of the corpus.
 func TestDenyNeverMakesPublic(t *testing.T) {
 	t.Parallel()
 	all := readable(t)
@@ -71,7 +72,7 @@ func TestAllowNeverMakesPrivate(t *testing.T) {
 
 // TestUnknownOperatorNeverPasses replaces the operator of each condition by an
 // unknown one. If the statement is public without the condition, the answer must
-// not be no.
+// not be no. For a Deny, the answer is unknown or the same as without the condition.
 func TestUnknownOperatorNeverPasses(t *testing.T) {
 	t.Parallel()
 	for name, p := range readable(t) {
@@ -81,7 +82,7 @@ func TestUnknownOperatorNeverPasses(t *testing.T) {
 				without.Statements[i].Conditions = slices.Delete(without.Statements[i].Conditions, j, j+1)
 				garbled.Statements[i].Conditions[j].Operator = "Whatever"
 				if s.Allow && without.Public().Truth != predicate.No && garbled.Public().Truth == predicate.No {
-					t.Errorf("%s: it passes with an unknown operator", name)
+					t.Errorf("%s: it is not public with an unknown operator in an Allow", name)
 				}
 				if !s.Allow && without.Public().Truth != garbled.Public().Truth && garbled.Public().Truth != predicate.Unknown {
 					t.Errorf("%s: an unknown operator in a Deny decides", name)
@@ -126,7 +127,7 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 					reduced := complete
 					reduced.Policies = append(slices.Clone(complete.Policies), d)
 					if openness(ask(reduced)) > openness(before) {
-						t.Fatalf("%s: %s is more with a Deny: %+v", file, e.Name, d)
+						t.Fatalf("%s: %s may do more with a Deny: %+v", file, e.Name, d)
 					}
 				}
 				for i, other := range entries {
@@ -137,7 +138,7 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 					if boundary := other.Input.identity(); complete.Boundary == nil && len(boundary.Policies) > 0 && boundary.Unread == "" {
 						bounded.Boundary = &boundary.Policies[0]
 						if openness(ask(bounded)) > openness(before) {
-							t.Fatalf("%s: %s is more within the boundary of %s", file, e.Name, other.Name)
+							t.Fatalf("%s: %s may do more within the boundary of %s", file, e.Name, other.Name)
 						}
 					}
 				}
@@ -176,8 +177,8 @@ func TestWideningNeverCloses(t *testing.T) {
 		if openness(more.Reaches(TCP, port, version)) < openness(before) {
 			t.Fatalf("%+v is less open with more rules", f)
 		}
-		dark := Firewall{append(slices.Clone(f.Rules), Rule{Protocol: "-1", PrefixLists: []string{"pl-unread"}}), f.Lists}
-		if dark.Reaches(TCP, port, version).Truth == predicate.No {
+		unread := Firewall{append(slices.Clone(f.Rules), Rule{Protocol: "-1", PrefixLists: []string{"pl-unread"}}), f.Lists}
+		if unread.Reaches(TCP, port, version).Truth == predicate.No {
 			t.Fatalf("%+v passes with an unread prefix list", f)
 		}
 	}
@@ -200,18 +201,18 @@ func randomFirewall(random *rand.Rand) (f Firewall) {
 	return f
 }
 
-// TestPatternsMatchTexts compares covers and overlaps with the sets of short
-// texts that the patterns match.
+// TestPatternsMatchTexts compares covers and overlaps with the sets of short texts that
+// the patterns match. A pattern covers a text without wildcards if it matches it.
 func TestPatternsMatchTexts(t *testing.T) {
 	t.Parallel()
 	texts := words{""}
-	for i := 0; len(texts[i]) < 5; i++ {
+	for i := 0; len(texts[i]) < 5; i++ { // all texts of a and b up to 5 letters
 		texts = append(texts, texts[i]+"a", texts[i]+"b")
 	}
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
 		a, b := randomPattern(random), randomPattern(random)
-		both, all := false, true
+		both, all := false, true // some text matches both; all texts that match b match a
 		for _, text := range texts {
 			inA, inB := covers(a, text), covers(b, text)
 			both = both || inA && inB
@@ -221,7 +222,7 @@ func TestPatternsMatchTexts(t *testing.T) {
 			t.Fatalf("overlaps(%q, %q) is %t", a, b, !both)
 		}
 		if covers(a, b) && !all {
-			t.Fatalf("covers(%q, %q), but it does not", a, b)
+			t.Fatalf("covers(%q, %q) is true, but some text matches only the second pattern", a, b)
 		}
 	}
 }

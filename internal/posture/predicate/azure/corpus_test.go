@@ -26,8 +26,8 @@ func raw(v any) gjson.Result {
 
 // securityGroup returns a network security group with inbound rules such as "100
 // Allow Tcp Internet > * 22". Lists are separated by commas, application
-// security groups are written asg:name, and source ports may be given as
-// from=1024-2000.
+// security groups are written asg:name, and an underscore stands for a space. The word
+// from=1024-2000 gives source ports, the word outbound makes it an outbound rule.
 func securityGroup(rules []string) gjson.Result {
 	all := []any{}
 	for _, line := range rules {
@@ -56,7 +56,7 @@ func securityGroup(rules []string) gjson.Result {
 					groups = append(groups, map[string]any{"id": "/subscriptions/s/applicationSecurityGroups/" + name})
 					continue
 				}
-				addresses = append(addresses, strings.ReplaceAll(address, "_", " ")) // an underscore stands for a space
+				addresses = append(addresses, strings.ReplaceAll(address, "_", " "))
 			}
 			if groups != nil {
 				p[side+"ApplicationSecurityGroups"] = groups
@@ -107,7 +107,7 @@ func TestReachesCorpus(t *testing.T) {
 }
 
 type public struct {
-	Kind       string         `yaml:"kind"`
+	Kind       string         `yaml:"kind"` // of resource: it selects the predicate
 	Properties map[string]any `yaml:"properties"`
 	Rules      []any          `yaml:"rules"` // nil when they could not be read
 }

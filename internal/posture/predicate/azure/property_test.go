@@ -20,6 +20,7 @@ var (
 	someFrom    = []string{"", " from=1-1023", " from=*"} // source ports
 )
 
+// drawRule draws a rule. It draws the access too if that is empty.
 func drawRule(t *rapid.T, priority int, access string) string {
 	if access == "" {
 		access = rapid.SampledFrom([]string{"Allow", "Deny"}).Draw(t, "access")
@@ -36,7 +37,7 @@ func drawRules(t *rapid.T) (rules []string) {
 	return rules
 }
 
-// worse reports whether an answer is closer to yes than another.
+// worse reports whether a is closer to yes than b.
 func worse(a, b predicate.Answer) bool {
 	order := []predicate.Truth{predicate.No, predicate.Unknown, predicate.Yes}
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
@@ -47,6 +48,7 @@ func TestDenyNeverOpensPort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
 		before := azure.Reaches("tcp", 22, securityGroup(rules))
+		// Its priority is before, between or after those of the others.
 		deny := drawRule(t, 105+10*rapid.IntRange(-1, 6).Draw(t, "at"), "Deny")
 		if after := azure.Reaches("tcp", 22, securityGroup(append(slices.Clone(rules), deny))); worse(after, before) {
 			t.Fatalf("%v became %v by %s\n%s", before, after, deny, strings.Join(rules, "\n"))
@@ -59,6 +61,7 @@ func TestAllowNeverClosesPort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
 		before := azure.Reaches("tcp", 22, securityGroup(rules))
+		// Its priority is before, between or after those of the others.
 		allow := drawRule(t, 105+10*rapid.IntRange(-1, 6).Draw(t, "at"), "Allow")
 		if after := azure.Reaches("tcp", 22, securityGroup(append(slices.Clone(rules), allow))); worse(before, after) {
 			t.Fatalf("%v became %v by %s\n%s", before, after, allow, strings.Join(rules, "\n"))
@@ -99,21 +102,23 @@ func TestReachesMatchesPacketSimulation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rules []string
 		for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
-			from := rapid.IntRange(0, 40).Draw(t, "from")
+			first := rapid.IntRange(0, 40).Draw(t, "from") // destination port
 			rules = append(rules, fmt.Sprintf("%d %s %s %s > * %d-%d", 100+i, rapid.SampledFrom([]string{"Allow", "Deny"}).Draw(t, "access"),
 				rapid.SampledFrom([]string{"Tcp", "Udp", "*"}).Draw(t, "protocol"), rapid.SampledFrom([]string{"*", "0.0.0.0/1", "128.0.0.0/1", "::/0"}).Draw(t, "source"),
-				from, from+rapid.IntRange(0, 20).Draw(t, "length")))
+				first, first+rapid.IntRange(0, 20).Draw(t, "length")))
 		}
 		port := rapid.IntRange(0, 65).Draw(t, "port")
 		want := false
-		for _, class := range []string{"0.0.0.0/1", "128.0.0.0/1", "::/0"} { // ranges of senders
+		// Every source in the rules is one of these ranges or all of them, so the first rule that
+		// matches a packet is the same for all senders of a range.
+		for _, senders := range []string{"0.0.0.0/1", "128.0.0.0/1", "::/0"} {
 			for _, rule := range rules {
 				f := strings.Fields(rule)
-				var a, b int
-				if _, err := fmt.Sscanf(f[6], "%d-%d", &a, &b); err != nil {
+				var low, high int
+				if _, err := fmt.Sscanf(f[6], "%d-%d", &low, &high); err != nil {
 					t.Fatal(err)
 				}
-				if f[2] != "Udp" && (f[3] == "*" || f[3] == class) && a <= port && port <= b {
+				if f[2] != "Udp" && (f[3] == "*" || f[3] == senders) && low <= port && port <= high {
 					want = want || f[1] == "Allow"
 					break
 				}
@@ -125,6 +130,8 @@ func TestReachesMatchesPacketSimulation(t *testing.T) {
 	})
 }
 
+// TestMFAIsMonotonic removes and weakens policies of the corpus. No answer may get closer to
+// yes, and groups that could not be read may only make it unknown.
 func TestMFAIsMonotonic(t *testing.T) {
 	t.Parallel()
 	corpus := predicatetest.Read[mfa](t, "testdata/mfa.yaml")
@@ -148,7 +155,7 @@ func TestMFAIsMonotonic(t *testing.T) {
 				reduced.Policies = slices.Clone(e.Input.Policies)
 				reduced.Policies[i] = changed
 				if after := reduced.ask(t); worse(after, complete) {
-					t.Errorf("%s: %v became %v with %s of policy %d", e.Name, complete, after, path, i)
+					t.Errorf("%s: %v became %v when %s of policy %d was set to %v", e.Name, complete, after, path, i, value)
 				}
 			}
 		}
@@ -160,6 +167,8 @@ func TestMFAIsMonotonic(t *testing.T) {
 	}
 }
 
+// TestPrivilegedWithUnreadInput hides groups and roles of the corpus, which may only make an
+// answer unknown, and removes assignments, which must not bring it closer to yes.
 func TestPrivilegedWithUnreadInput(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[privileged](t, "testdata/privileged.yaml") {
@@ -193,7 +202,6 @@ func TestDisabledPublicEndpointIsClosed(t *testing.T) {
 			closed[k] = v
 		}
 		closed["publicNetworkAccess"] = "Disabled"
-		delete(closed, "network")
 		for _, answer := range []predicate.Answer{
 			azure.OpenToNetworks(raw(closed)), azure.OpenCosmos(raw(closed)), azure.OpenUnlessLimited(raw(closed)),
 		} {
