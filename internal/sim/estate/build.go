@@ -96,7 +96,7 @@ func (e *Estate) buildDomains() error {
 
 func (e *Estate) buildPeers() error {
 	for i := range e.options.Size.ConnectionServers - 1 {
-		p, err := e.newPeer(fmt.Sprintf("cs%02d.corp.example", i+2))
+		p, err := e.newPeer(fmt.Sprintf("cs%02d.corp.example", i+2), i)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (e *Estate) buildPeers() error {
 func (e *Estate) buildPods() error {
 	for i := range e.options.Size.Pods {
 		for j := range 2 {
-			p, err := e.newPeer(fmt.Sprintf("cs%d.pod%d.example", j+1, i+1))
+			p, err := e.newPeer(fmt.Sprintf("cs%d.pod%d.example", j+1, i+1), 2*i+j)
 			if err != nil {
 				return err
 			}
@@ -121,12 +121,12 @@ func (e *Estate) buildPods() error {
 	return nil
 }
 
-func (e *Estate) newPeer(name string) (*Peer, error) {
+func (e *Estate) newPeer(name string, number int) (*Peer, error) {
 	leaf, err := e.leaf()
 	if err != nil {
 		return nil, err
 	}
-	return newPeer(name, leaf, e.secrets["peer-token"], e.follower), nil
+	return newPeer(name, number, leaf, e.secrets["peer-token"], e.follower), nil
 }
 
 func (e *Estate) buildSites() error {

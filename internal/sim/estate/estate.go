@@ -102,7 +102,7 @@ type Estate struct {
 	running  []component
 
 	mu     sync.Mutex
-	active map[string]bool // names of active incidents
+	active []string // names of active incidents, in the order in which they began
 }
 
 // component is a part that is started and stopped.
@@ -127,7 +127,7 @@ func New(o Options) (*Estate, error) {
 		return nil, err
 	}
 	e := &Estate{
-		active: map[string]bool{}, options: o, ca: ca, secrets: map[string]string{"peer-token": rand.Text()},
+		options: o, ca: ca, secrets: map[string]string{"peer-token": rand.Text()},
 		Admin: Administrator{Domain: "CORP", Username: "admin", Password: "Demo-" + rand.Text()[:12]},
 	}
 	if o.EventDatabase != nil {

@@ -45,7 +45,7 @@ type historyBuilder struct {
 func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) History {
 	p := &historyBuilder{inv: inv, now: now, rng: rand.New(rand.NewPCG(20, 26))} //nolint:gosec // need not be unpredictable
 	channels := []alert.Channel{{Type: alert.Webhook, URL: notices}}
-	begin := now.Add(-HistoryDays * 24 * time.Hour)
+	begin := now.Add(-HistoryDays * 24 * time.Hour).Truncate(24 * time.Hour) // the start of the first day
 	p.rule = alert.Rule{
 		ID: "5b1c2f6e-50a1-4d6a-9b62-0f8f0a4b7c01", Name: "Component is down", Enabled: true, Version: 1, CreatedAt: begin, UpdatedAt: begin,
 		Condition: alert.Condition{Type: alert.StatusIs, Statuses: []string{
@@ -66,7 +66,8 @@ func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) Histo
 	return p.History
 }
 
-// day generates some failures on a day, fewer at weekends.
+// day generates some failures on a past day, fewer at weekends. All have ended before the
+// next day begins.
 func (b *historyBuilder) day(start time.Time) {
 	perDay := 2
 	if w := start.Weekday(); w == time.Saturday || w == time.Sunday {
@@ -75,9 +76,6 @@ func (b *historyBuilder) day(start time.Time) {
 	for i := range b.rng.IntN(perDay + 1) {
 		at := start.Add(time.Duration(7+i*4)*time.Hour + time.Duration(b.rng.IntN(180))*time.Minute)
 		length := time.Duration(4+b.rng.IntN(50)) * time.Minute
-		if at.Add(length).After(b.now.Add(-2 * time.Hour)) {
-			continue
-		}
 		mishaps := []func(at time.Time, length time.Duration){
 			b.domainDown, b.serverDown, b.gatewayProblem, b.farmFails, b.hostsUnreachable, b.podDown, b.composerDown, b.hostsUnreachable,
 		}

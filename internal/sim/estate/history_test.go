@@ -23,7 +23,7 @@ func historyInventory() desktop.Inventory {
 
 func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
+	now := time.Date(2026, 11, 16, 23, 30, 0, 0, time.UTC)
 	p := GenerateHistory(historyInventory(), now, "http://127.0.0.1/notices")
 	if len(p.Changes) < 50 || len(p.Alerts) < 20 || len(p.Fine) == 0 || len(p.Coarse) == 0 {
 		t.Fatalf("%d changes, %d alerts, %d and %d samples", len(p.Changes), len(p.Alerts), len(p.Fine), len(p.Coarse))
@@ -49,6 +49,9 @@ func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 	for _, a := range p.Alerts {
 		if a.ResolvedAt.IsZero() || !a.ResolvedAt.After(a.Since) {
 			t.Errorf("%+v", a)
+		}
+		if created := p.Rules[0].CreatedAt; a.RuleID != p.Rules[0].ID || a.FiredAt.Before(created) {
+			t.Errorf("an alert of %s at %s, but the rule is %s and was created at %s", a.RuleID, a.FiredAt, p.Rules[0].ID, created)
 		}
 	}
 	days := make(map[int]bool)

@@ -18,35 +18,72 @@ import (
 // incident is a fault that can be injected and removed.
 type incident struct {
 	group   desktop.IncidentGroup
-	name    string
+	name    string // its first word is that of the component that fails
 	summary string
 	begin   func() error
 	end     func() error
 }
 
-// Begin starts an incident.
+// component returns the word of the component that fails. Incidents of the same component may
+// set the same state of it.
+func (i incident) component() string {
+	word, _, _ := strings.Cut(i.name, "-")
+	return word
+}
+
+// Begin starts an incident. Where it contradicts active incidents, the one that began last
+// counts.
 func (e *Estate) Begin(name string) error {
-	return e.change(name, true, func(i incident) error { return i.begin() })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	i, err := e.incident(name)
+	if err != nil {
+		return err
+	}
+	if err := i.begin(); err != nil {
+		return err
+	}
+	e.active = append(e.activeWithout(name), name)
+	return nil
 }
 
-// End ends an incident.
+// End ends an incident. Other active incidents of its component go on.
 func (e *Estate) End(name string) error {
-	return e.change(name, false, func(i incident) error { return i.end() })
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ended, err := e.incident(name)
+	if err != nil {
+		return err
+	}
+	if err := ended.end(); err != nil {
+		return err
+	}
+	e.active = e.activeWithout(name)
+	for _, other := range e.active { // the end makes the component healthy
+		i, err := e.incident(other)
+		if err == nil && i.component() == ended.component() {
+			err = i.begin()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (e *Estate) change(name string, active bool, do func(incident) error) error {
+// incident returns the incident with a name.
+func (e *Estate) incident(name string) (incident, error) {
 	all := e.incidents()
 	i := slices.IndexFunc(all, func(i incident) bool { return i.name == name })
 	if i < 0 {
-		return fault.New(fault.NotFound, "there is no incident named %s", name)
+		return incident{}, fault.New(fault.NotFound, "there is no incident named %s", name)
 	}
-	if err := do(all[i]); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.active[name] = active
-	return nil
+	return all[i], nil
+}
+
+// activeWithout returns the active incidents without one.
+func (e *Estate) activeWithout(name string) []string {
+	return slices.DeleteFunc(slices.Clone(e.active), func(other string) bool { return other == name })
 }
 
 // withoutError adapts a function that cannot fail.
@@ -63,7 +100,7 @@ func (e *Estate) Incidents() []desktop.Incident {
 	defer e.mu.Unlock()
 	out := []desktop.Incident{}
 	for _, i := range e.incidents() {
-		out = append(out, desktop.Incident{Name: i.name, Group: i.group, Summary: i.summary, Active: e.active[i.name]})
+		out = append(out, desktop.Incident{Name: i.name, Group: i.group, Summary: i.summary, Active: slices.Contains(e.active, i.name)})
 	}
 	return out
 }

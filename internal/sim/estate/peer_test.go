@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"vigil/internal/desktop"
 	"vigil/internal/sim/estate"
@@ -71,4 +72,38 @@ func health(t *testing.T, e *estate.Estate, p *estate.Peer) (status int, h deskt
 		}
 	}
 	return response.StatusCode, h
+}
+
+// TestPeersHaveDifferentNumbersOfSessions compares connection servers whose names have the same
+// length.
+func TestPeersHaveDifferentNumbersOfSessions(t *testing.T) {
+	t.Parallel()
+	product := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(desktop.PeerHealth{Version: "1"})
+	}))
+	t.Cleanup(product.Close)
+	now := time.Now() // the number changes every minute
+	e, err := estate.New(estate.Options{Dir: t.TempDir(), Size: estate.Size{ConnectionServers: 20, Farms: 1, RDSServers: 1, Gateways: 1, Pods: 1}, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := e.WriteInventory(product.URL); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]string{}
+	for _, p := range e.Peers {
+		_, got := health(t, e, p)
+		if other := seen[got.ConnectionCount]; other != "" || got.ConnectionCount < 3 {
+			t.Errorf("%s has %d sessions, like %q", p.Name, got.ConnectionCount, other)
+		}
+		seen[got.ConnectionCount] = p.Name
+	}
 }
