@@ -32,14 +32,14 @@ func TestEntitiesMatchDeclarations(t *testing.T) {
 		}
 	}
 	if len(counts) < 40 {
-		t.Errorf("%d types", len(counts))
+		t.Errorf("only %d types were read, want at least 40", len(counts))
 	}
 	if len(all) < 150 {
-		t.Errorf("%d entities of a subscription of 150", len(all))
+		t.Errorf("only %d entities were read, want at least 150", len(all))
 	}
 }
 
-// undeclared returns the properties and edges of an entity that its declaration lacks.
+// undeclared returns how the properties and edges of an entity differ from its declaration.
 func undeclared(d collect.Declaration, e *collect.Resource, all map[posture.EntityID]*collect.Resource) []string {
 	var problems []string
 	properties := map[string]collect.Property{}

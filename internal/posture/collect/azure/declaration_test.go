@@ -84,7 +84,7 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 			t.Errorf("%s: no type %s", r.ID, r.ResourceType)
 			continue
 		}
-		neighbours := []collect.Declaration{declaration}
+		neighbours := []collect.Declaration{declaration} // the types within two edges
 		for _, e := range declaration.Edges {
 			for _, to := range e.To {
 				neighbours = append(neighbours, declared[to])
@@ -97,7 +97,7 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 		}
 		for _, name := range r.Properties {
 			if !slices.ContainsFunc(neighbours, func(d collect.Declaration) bool { return hasProperty(d, name) }) {
-				t.Errorf("%s: neither %s nor a neighbour has the property %s", r.ID, r.ResourceType, name)
+				t.Errorf("%s: neither %s nor a type within two edges of it has the property %s", r.ID, r.ResourceType, name)
 			}
 		}
 		for _, p := range r.Permissions {
@@ -184,7 +184,9 @@ func typesOf(r collecttest.Need, declared map[posture.EntityType]collect.Declara
 	return all
 }
 
-// operations returns the operations that a trigger denotes.
+// operations returns the operations that a trigger denotes. Triggers look like
+// "entra audit: Update policy, Add/Delete policy", "event grid: Microsoft.KeyVault.KeyNewVersionCreated"
+// or "Microsoft.Compute/disks/write|delete".
 func operations(trigger string) []string {
 	if names, ok := strings.CutPrefix(trigger, "entra audit: "); ok {
 		var all []string
@@ -219,7 +221,7 @@ func concerns(d collect.Declaration, operation string) bool {
 	return false
 }
 
-// TestRoleIsReadOnly checks the role that customers assign.
+// TestRoleIsReadOnly checks the role that customers assign to Vigil.
 func TestRoleIsReadOnly(t *testing.T) {
 	t.Parallel()
 	got := azure.Role("/subscriptions/00000000-0000-0000-0000-000000000000")

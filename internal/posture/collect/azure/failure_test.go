@@ -3,8 +3,6 @@ package azure_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -73,14 +71,15 @@ func TestValidateUnreachableCloud(t *testing.T) {
 				r.fault(t, gateway.Fault{Match: gateway.Call{Service: service}, Kind: kind})
 				status, reason, err := r.source.Validate(t.Context(), r.access(0))
 				if err == nil || errors.Is(err, collect.ErrIdentity) || errors.Is(err, collect.ErrDenied) {
-					t.Errorf("%s %q %v", status, reason, err)
+					t.Errorf("%s, %q, %v; want an error that blames neither the credential nor a permission", status, reason, err)
 				}
 			})
 		}
 	}
 }
 
-// detailActions are the actions of calls other than lists, by type.
+// detailActions maps the actions of detail calls to the properties that are unknown without
+// them, each as "type property".
 var detailActions = map[string][]string{
 	"Microsoft.Insights/diagnosticSettings/read":                                 {"Azure.KeyVault.Vault logs", "Azure.Subscription.Subscription logs"},
 	"Microsoft.Sql/servers/auditingSettings/read":                                {"Azure.Sql.Server auditingState"},
@@ -105,11 +104,11 @@ func TestDeniedDetailsAreUnknown(t *testing.T) {
 			service, rest, _ := strings.Cut(action, "/")
 			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: rest}, Kind: gateway.Deny})
 			s := r.open(t, r.access(0))
-			for _, account := range unknown {
-				typ, name, _ := strings.Cut(account, " ")
+			for _, typeAndName := range unknown {
+				typ, name, _ := strings.Cut(typeAndName, " ")
 				got, err := list(t, s, posture.EntityType(typ))
 				if err != nil || len(got) == 0 {
-					t.Fatalf("%d entities, %v", len(got), err)
+					t.Fatalf("%d entities of %s, %v", len(got), typ, err)
 				}
 				found := 0
 				for id, e := range got {
@@ -131,7 +130,7 @@ func TestDeniedDetailsAreUnknown(t *testing.T) {
 	}
 }
 
-// TestDeniedListsNameThePermission denies each list in turn.
+// TestDeniedListsNameThePermission denies all permissions of each type in turn.
 func TestDeniedListsNameThePermission(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{Size: 20})
@@ -150,7 +149,7 @@ func TestDeniedListsNameThePermission(t *testing.T) {
 			got, err := list(t, s, d.Type)
 			var denied *collect.DeniedError
 			if !errors.As(err, &denied) || !slices.Contains(d.Permissions, denied.Permission) {
-				t.Errorf("%d entities, %v", len(got), err)
+				t.Errorf("%d entities, %v; want an error that names a missing permission", len(got), err)
 			}
 		})
 	}
@@ -174,7 +173,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 			}
 			r.fault(t, gateway.Fault{Match: gateway.Call{Service: service, Action: action}, Kind: gateway.Deny})
 			got, err := list(t, r.open(t, r.access(0)), d.Type)
-			r.faults.Remove("")
+			r.faults.Remove("") // all
 			for id, old := range complete {
 				e := got[id]
 				if e == nil && err == nil {
@@ -216,8 +215,8 @@ func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 				t.Errorf("%+v, want unknown", p)
 			}
 		}
-		if len(e.Problems()) != 5 {
-			t.Errorf("problems: %v", e.Problems())
+		if len(e.Problems()) != 5 { // one for each call that reads the tenant
+			t.Errorf("problems of the tenant: %v, want 5", e.Problems())
 		}
 	}
 	if _, err := list(t, s, "Azure.Compute.VirtualMachine"); err != nil {
@@ -266,8 +265,8 @@ func (l *recordingLimiter) Throttled(_ collect.Key, after time.Duration) {
 
 func TestThrottledCallsAreRetried(t *testing.T) {
 	t.Parallel()
-	p := &recordingLimiter{waits: map[collect.Key]int{}}
-	r := newFixture(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = p })
+	limiter := &recordingLimiter{waits: map[collect.Key]int{}}
+	r := newFixture(t, simazure.Options{Size: 20}, func(o *azure.Options) { o.Limiter = limiter })
 	s := r.open(t, r.access(0))
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "users/read"}, Kind: gateway.Throttle, Times: 1})
@@ -281,13 +280,14 @@ func TestThrottledCallsAreRetried(t *testing.T) {
 	if _, err := list(t, s, "Azure.Entra.User"); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]time.Duration{time.Second, 0}, p.throttles); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff([]time.Duration{time.Second, 0}, limiter.throttles); diff != "" {
+		t.Errorf("delays of throttled calls (-want +got):\n%s", diff)
 	}
 	account := posture.AccountID(r.Subscriptions()[0].ID)
-	arm, graph := p.waits[collect.Key{Provider: posture.Azure, Account: account, Service: "arm"}], p.waits[collect.Key{Provider: posture.Azure, Account: account, Service: "graph"}]
-	if len(p.waits) != 2 || arm != 3 || graph < 4 {
-		t.Errorf("waited for %v", p.waits)
+	arm, graph := limiter.waits[collect.Key{Provider: posture.Azure, Account: account, Service: "arm"}], limiter.waits[collect.Key{Provider: posture.Azure, Account: account, Service: "graph"}]
+	// The subscription once and the disks twice; the users twice, their roles and their MFA registrations.
+	if len(limiter.waits) != 2 || arm != 3 || graph < 4 {
+		t.Errorf("calls that waited for the limiter: %v; want 3 to arm and at least 4 to graph", limiter.waits)
 	}
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: gateway.Throttle})
 	if _, err := list(t, s, "Azure.Compute.Disk"); !errors.Is(err, collect.ErrThrottled) {
@@ -295,7 +295,7 @@ func TestThrottledCallsAreRetried(t *testing.T) {
 	}
 }
 
-// TestTransientFaultsAreRetried makes each call fail once.
+// TestTransientFaultsAreRetried makes a call fail up to twice. The source tries it three times.
 func TestTransientFaultsAreRetried(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []gateway.Kind{gateway.Fail, gateway.Reset, gateway.Garbage, gateway.Half, gateway.Expire} {
@@ -337,10 +337,10 @@ func TestPermanentFaultsFailTheList(t *testing.T) {
 			r.fault(t, gateway.Fault{Match: gateway.Call{Action: "disks/read"}, Kind: kind, Skip: 1})
 			_, err := list(t, s, "Azure.Compute.Disk")
 			if err == nil || errors.Is(err, collect.ErrOff) || errors.Is(err, collect.ErrGone) || errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v", err)
+				t.Errorf("error %v, want one that does not stand for missing resources or a cancelled run", err)
 			}
 			if errors.Is(err, collect.ErrIdentity) != (kind == gateway.Expire) {
-				t.Errorf("error %v", err)
+				t.Errorf("error %v; only an expired token must be a problem of the identity", err)
 			}
 		})
 	}
@@ -355,29 +355,30 @@ func TestCancelledContext(t *testing.T) {
 	defer cancel()
 	u, _ := s.Unit("Azure.Compute.Disk", posture.Global)
 	if err := u.List(ctx, func(*collect.Resource) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want that of the context", err)
 	}
 }
 
-// TestUnreadableParentKeepsOtherItems also checks that the list is not reported
-// as complete.
+// TestUnreadableParentKeepsOtherItems denies the firewall rules of one server. Those of the
+// other servers must be read, and the list must fail, because it is incomplete.
 func TestUnreadableParentKeepsOtherItems(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{Size: 60})
 	s := r.open(t, r.access(0))
-	r.fault(t, gateway.Fault{Match: gateway.Call{Action: path.Join("servers", "firewallRules", "read")}, Kind: gateway.Deny, Times: 1})
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "servers/firewallRules/read"}, Kind: gateway.Deny, Times: 1})
 	got, err := list(t, s, "Azure.Sql.FirewallRule")
 	if !errors.Is(err, collect.ErrDenied) || len(got) != 4 {
 		t.Errorf("%d rules of 6, %v", len(got), err)
 	}
-	stop := fmt.Errorf("the disk is full")
+	stop := errors.New("the disk is full")
 	u, _ := s.Unit("Azure.Sql.FirewallRule", posture.Global)
 	if err := u.List(t.Context(), func(*collect.Resource) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the error of the recorder is lost: %v", err)
 	}
 }
 
-// TestVanishedResourceIsUnknown removes the resource before its detail calls.
+// TestVanishedResourceIsUnknown removes the configuration of each site, so that the detail call
+// for it gets the same response as for a site that was deleted after it was listed.
 func TestVanishedResourceIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{Size: 20})

@@ -25,7 +25,7 @@ type fixture struct {
 	*simazure.Cloud
 	faults *gateway.Faults
 	source *azure.Source
-	out    *egress.Transport
+	out    *egress.Transport // to the simulation
 }
 
 // newFixture starts a simulated Azure.
@@ -128,4 +128,5 @@ func property(r *collect.Resource, name string) []posture.Property {
 	return all
 }
 
+// half makes half of the resources violate each rule.
 var half = world.Shares{Default: 0.5}

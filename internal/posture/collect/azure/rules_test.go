@@ -100,6 +100,7 @@ var judgements = map[string]struct {
 	}},
 	"azure-entra-users-register-apps": {"Azure.Entra.Tenant", func(_ model, r *collect.Resource) bool { return hasFlag(r, "allowedToCreateApps", true) }},
 	"azure-iam-custom-owner-role": {"Azure.Authorization.RoleDefinition", func(_ model, r *collect.Resource) bool {
+		// The root or a whole subscription; the scopes of resource groups have more parts.
 		wide := slices.ContainsFunc(texts(r, "assignableScopes"), func(s string) bool { return s == "/" || strings.Count(s, "/") == 2 })
 		return text(r, "roleType") == "CustomRole" && slices.Contains(texts(r, "actions"), "*") && wide && hasFlag(r, "assignableToSubscription", true) && hasFlag(r, "allowsEverything", true)
 	}},

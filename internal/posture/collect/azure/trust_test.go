@@ -24,13 +24,13 @@ func TestFailuresKeepFindings(t *testing.T) {
 	id := func(name string) string {
 		return "/subscriptions/" + r.Subscriptions()[0].ID + "/resourceGroups/made/providers/Microsoft.Network/networkSecurityGroups/" + name
 	}
-	from := func(prefix string) world.Object {
+	rdpFrom := func(prefix string) world.Object {
 		return world.Obj("properties", world.Obj("securityRules", world.Items(world.Obj("name", "remote", "properties", world.Obj(
 			"priority", 100, "direction", "Inbound", "access", "Allow", "protocol", "Tcp", "sourceAddressPrefix", prefix, "sourcePortRange", "*",
 			"destinationAddressPrefix", "*", "destinationPortRange", "3389")))))
 	}
 	group := func(name string) simazure.Change {
-		return simazure.Change{ID: id(name), Make: append(world.Obj("location", "westeurope"), from("*")...)}
+		return simazure.Change{ID: id(name), Make: append(world.Obj("location", "westeurope"), rdpFrom("*")...)}
 	}
 	if err := r.Change(group("nsg-90001")); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestFailuresKeepFindings(t *testing.T) {
 	judgetest.NeverWrong(t, judgetest.Cloud{
 		Source: r.source, Access: r.access(0), Today: today,
 		Change: func() error {
-			return errors.Join(r.Change(simazure.Change{ID: id("nsg-90001"), Patch: from("10.0.0.0/8")}), r.Change(group("nsg-90002")))
+			return errors.Join(r.Change(simazure.Change{ID: id("nsg-90001"), Patch: rdpFrom("10.0.0.0/8")}), r.Change(group("nsg-90002")))
 		},
 		Break: func(what judgetest.Trouble) func() {
 			f := troubles[what]
