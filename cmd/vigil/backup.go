@@ -116,7 +116,7 @@ func (c *restoreCmd) Run(e *environment) error {
 	if !ok {
 		return fault.New(fault.Invalid, "only a SQLite database can be restored: restore PostgreSQL with pg_restore, or copy the backup to an empty database with vigil admin store copy --from sqlite:%s", c.File)
 	}
-	if err := requireNoServer(e.ctx, conf); err != nil {
+	if err := requireNoServer(e.ctx, conf, database); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(database), "restore-") // on the disk of the database
@@ -144,9 +144,9 @@ func (c *restoreCmd) Run(e *environment) error {
 	})
 }
 
-// requireNoServer fails if a server uses the database. It accepts a missing or damaged
-// database, because no server can use that.
-func requireNoServer(ctx context.Context, conf config.Config) error {
+// requireNoServer fails if a server uses the SQLite database. It accepts a missing or damaged database, because no server
+// can use that.
+func requireNoServer(ctx context.Context, conf config.Config, file string) error {
 	db, err := sqldb.Open(ctx, conf.Database, sqldb.Options{MustExist: true, ReadOnly: true})
 	if err != nil {
 		return nil
@@ -155,7 +155,14 @@ func requireNoServer(ctx context.Context, conf config.Config) error {
 	if !fault.Is(err, fault.Conflict) {
 		err = nil
 	}
-	return errors.Join(err, db.Close())
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	// A desktop server has no lease, as it runs no jobs.
+	if open, err := sqldb.InUse(ctx, file); err == nil && open {
+		return fault.New(fault.Conflict, "a server or another program has the database %s open: stop the servers first", file)
+	}
+	return nil
 }
 
 // replaceDatabase moves a SQLite database with its write-ahead log aside and puts another

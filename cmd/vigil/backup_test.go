@@ -29,3 +29,23 @@ func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRestoreRefusesADatabaseThatIsOpen keeps a connection, as a desktop server does. It runs no jobs, so that it has no lease.
+func TestRestoreRefusesADatabaseThatIsOpen(t *testing.T) {
+	t.Parallel()
+	dir := newInventory(t)
+	environ, backup := []string{"VIGIL_DATA_DIR=" + dir}, filepath.Join(t.TempDir(), "backup.db")
+	vigil(t, environ, 0, "admin", "backup", backup)
+	db, err := sqldb.Open(t.Context(), "sqlite://"+filepath.Join(dir, "vigil.db"), sqldb.Options{MustExist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := vigil(t, environ, 1, "admin", "restore", backup)
+	if !strings.Contains(got, "stop the servers first") {
+		t.Error(got)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	vigil(t, environ, 0, "admin", "restore", backup)
+}

@@ -34,6 +34,33 @@ func TestCheckFailsOnAClosedDatabase(t *testing.T) {
 	})
 }
 
+func TestInUseReportsOpenConnections(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "x.db")
+	check := func(want bool, when string) {
+		t.Helper()
+		if got, err := sqldb.InUse(t.Context(), file); err != nil || got != want {
+			t.Errorf("%s: in use is %t, %v; want %t", when, got, err, want)
+		}
+	}
+	check(false, "without a file")
+	db, err := sqldb.Open(t.Context(), "sqlite://"+file, sqldb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(true, "open and idle")
+	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
+		_, err := tx.Exec("CREATE TABLE x (id INTEGER)")
+		return err
+	}); err != nil {
+		t.Errorf("a write after the check: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(false, "closed")
+}
+
 func TestUnreachableServerIsUnavailable(t *testing.T) {
 	t.Parallel()
 	_, err := sqldb.Open(t.Context(), "postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=5", sqldb.Options{})

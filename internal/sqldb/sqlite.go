@@ -3,12 +3,15 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // openSQLite opens one connection for writes and several for reads. With the
@@ -83,4 +86,29 @@ func sqlitePool(path string, n int, write bool, pragmas ...string) (*sql.DB, err
 	pool.SetMaxOpenConns(n)
 	pool.SetMaxIdleConns(n)
 	return pool, nil
+}
+
+// InUse reports whether a connection of this or another process has a SQLite file open. Each connection in WAL mode has a
+// shared lock on the file until it is closed, so that nobody else gets an exclusive one. A missing file is not in use.
+func InUse(ctx context.Context, path string) (bool, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false, fmt.Errorf("open database: %w", err)
+	}
+	if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	q := url.Values{"mode": {"rw"}, "_pragma": {"locking_mode(EXCLUSIVE)"}}
+	c, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return false, fmt.Errorf("open database: %w", err)
+	}
+	db := sql.OpenDB(c)
+	var tables int
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables) // acquires the lock
+	busy := sqliteCode(err)&0xff == sqlite3.SQLITE_BUSY
+	if busy {
+		err = nil
+	}
+	return busy, errors.Join(err, db.Close())
 }
