@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -94,44 +96,59 @@ func serveAll(e *environment, in *instance.Installation, log *slog.Logger, trace
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	group, ctx := errgroup.WithContext(e.ctx)
-	for _, s := range []struct {
-		name    string
-		enabled bool
-		build   func() (server, error)
-	}{
-		{"posture", in.Config.Posture.Enabled, func() (server, error) { return newPosture(ctx, in, log, tracer) }},
-		{"desktop", in.Config.Desktop.Enabled, func() (server, error) { return newDesktop(ctx, in, log, tracer, hangups) }},
-	} {
-		if !s.enabled {
-			continue
+	var servers []startable
+	if in.Config.Posture.Enabled {
+		servers = append(servers, startable{"posture", func(ctx context.Context) (server, error) { return newPosture(ctx, in, log, tracer) }})
+	}
+	if in.Config.Desktop.Enabled {
+		servers = append(servers, startable{"desktop", func(ctx context.Context) (server, error) { return newDesktop(ctx, in, log, tracer, hangups) }})
+	} else {
+		ctx, cancel := context.WithCancel(e.ctx)
+		var logging sync.WaitGroup
+		logging.Go(func() { logHangups(ctx, log, hangups) })
+		defer logging.Wait()
+		defer cancel()
+	}
+	return runServers(e.ctx, e.stdout, servers, func() {
+		if err := notifyReady(); err != nil {
+			log.WarnContext(e.ctx, "notifying systemd of readiness failed", "error", err)
 		}
-		built, err := s.build()
+	})
+}
+
+// A startable is a server that is not built yet.
+type startable struct {
+	name  string
+	build func(context.Context) (server, error)
+}
+
+// runServers starts servers one after another, calls ready, and runs them until one fails or ctx is done. If one cannot be started, it
+// stops those before it, and waits for them: they use the database, which the caller closes.
+func runServers(ctx context.Context, stdout io.Writer, servers []startable, ready func()) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, s := range servers {
+		built, err := s.build(ctx)
+		url := ""
+		if err == nil {
+			url, err = built.Listen(ctx)
+		}
 		if err != nil {
-			return fmt.Errorf("start the %s server: %w", s.name, err)
+			group.Go(func() error { return fmt.Errorf("start the %s server: %w", s.name, err) }) // cancels ctx
+			return group.Wait()
 		}
-		url, err := built.Listen(ctx)
-		if err != nil {
-			return fmt.Errorf("start the %s server: %w", s.name, err)
-		}
-		fmt.Fprintf(e.stdout, "%s API at %s\n", s.name, url)
+		fmt.Fprintf(stdout, "%s API at %s\n", s.name, url)
 		group.Go(func() error { return built.Serve(ctx) })
 	}
-	if !in.Config.Desktop.Enabled {
-		group.Go(func() error { return logHangups(ctx, log, hangups) })
-	}
-	if err := notifyReady(); err != nil {
-		log.WarnContext(ctx, "notifying systemd of readiness failed", "error", err)
-	}
+	ready()
 	return group.Wait()
 }
 
 // logHangups logs each SIGHUP until ctx is done. Only the desktop server has settings, its inventory, that it can reload.
-func logHangups(ctx context.Context, log *slog.Logger, hangups <-chan os.Signal) error {
+func logHangups(ctx context.Context, log *slog.Logger, hangups <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-hangups:
 			log.InfoContext(ctx, "SIGHUP: the posture server has nothing to reload; restart it to change its settings")
 		}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
+	"io"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -41,5 +44,44 @@ func TestPostureServerSurvivesSIGHUP(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil || !logged {
 		t.Errorf("logged: %t, %v", logged, err)
+	}
+}
+
+// A fakeServer serves until it is stopped.
+type fakeServer struct {
+	listenErr error
+	running   chan struct{} // closed by Serve
+	stopped   bool
+}
+
+func (s *fakeServer) Listen(context.Context) (string, error) { return "http://fake", s.listenErr }
+
+func (s *fakeServer) Serve(ctx context.Context) error {
+	close(s.running)
+	<-ctx.Done()
+	s.stopped = true
+	return nil
+}
+
+func TestServersStopWhenAnotherCannotStart(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []string{"build", "listen"} {
+		t.Run(tt, func(t *testing.T) {
+			t.Parallel()
+			first, wrong := &fakeServer{running: make(chan struct{})}, errors.New("wrong")
+			err := runServers(t.Context(), io.Discard, []startable{
+				{"first", func(context.Context) (server, error) { return first, nil }},
+				{"second", func(context.Context) (server, error) {
+					<-first.running
+					if tt == "build" {
+						return nil, wrong
+					}
+					return &fakeServer{listenErr: wrong}, nil
+				}},
+			}, func() { t.Error("ready with one server") })
+			if !errors.Is(err, wrong) || !strings.Contains(err.Error(), "start the second server") || !first.stopped {
+				t.Errorf("%v, stopped: %t", err, first.stopped)
+			}
+		})
 	}
 }
