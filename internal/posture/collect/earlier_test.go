@@ -48,9 +48,11 @@ func (s *scheduleCloud) run(t *testing.T, org posture.OrgID) (got []string, deta
 	return got, details, policies
 }
 
+// scheduleCloud is a cloud with the schedules a and b, of which only a has a version.
 type scheduleCloud struct {
-	store          *collect.EarlierStore
-	listed, detail string
+	store  *collect.EarlierStore
+	listed string // version of schedule a in the list
+	detail string // response with its details, which include their version
 }
 
 func TestUnchangedDetailsAreNotReadAgain(t *testing.T) {
@@ -62,7 +64,7 @@ func TestUnchangedDetailsAreNotReadAgain(t *testing.T) {
 		change  func()
 		org     posture.OrgID
 		target  string
-		details int // calls: one for schedule b, which has no version
+		details int // calls of GetSchedule: always one for b, and one for a if it is read again
 	}{
 		{"the first run", func() {}, "org", "old", 2},
 		{"nothing changed", func() { c.detail = `!denied` }, "org", "old", 1},
@@ -70,7 +72,7 @@ func TestUnchangedDetailsAreNotReadAgain(t *testing.T) {
 		{"it changed", func() { c.listed, c.detail = "2", `{"detail":{"changed":"2","target":"new"}}` }, "org", "new", 2},
 		{"nothing changed again", func() {}, "org", "new", 1},
 		{"the detail is older than the list", func() { c.listed = "3" }, "org", "new", 2},
-		{"so that it is read again", func() { c.detail = `{"detail":{"changed":"3","target":"newest"}}` }, "org", "newest", 2},
+		{"therefore it is read again", func() { c.detail = `{"detail":{"changed":"3","target":"newest"}}` }, "org", "newest", 2},
 		{"nothing changed since", func() {}, "org", "newest", 1},
 		{"after a week all is read again", func() { now = now.Add(8 * 24 * time.Hour) }, "org", "newest", 2},
 	} {
@@ -90,7 +92,7 @@ func TestEarlierAnswersAreLimited(t *testing.T) {
 	c := &scheduleCloud{store: collect.NewEarlierStore(10, time.Now), listed: "1", detail: `{"detail":{"changed":"1","target":"old"}}`}
 	for range 2 {
 		if _, details, _ := c.run(t, "org"); details != 2 {
-			t.Errorf("%d calls, want 2: the store has no room for an answer", details)
+			t.Errorf("%d calls of GetSchedule, want 2: the store has no room for a response", details)
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// functions are test functions: one counts the buckets of an owner, one lists the owners.
+// functions are functions for declarations: one counts the buckets of an owner, one lists the
+// owners.
 var functions = resource.Functions{
 	Derive: map[string]resource.Function{"buckets": {
 		Properties: []resource.Property{{Name: "buckets", Kind: resource.Long, Doc: "How many buckets it has."}},
@@ -101,15 +102,15 @@ func TestFunctions(t *testing.T) {
 		t.Errorf("buckets were listed %d times, want once per function", len(calls.calls))
 	}
 	count := 0
-	// An event names a bucket but not its owner.
+	// An event names a bucket but not its owner, so all owners are read again.
 	err = r.Get(t.Context(), r.Catalog.Type("AWS.Test.Owner"), "a", func(*collect.Resource) error { count++; return nil })
 	if err != nil || count != 2 {
-		t.Errorf("%d owners after an event, %v", count, err)
+		t.Errorf("%d owners after an event, %v; want 2", count, err)
 	}
 }
 
-// Items that a list function returned before it failed are kept, and properties of a function
-// that failed are unknown. The list is not complete.
+// TestFailingFunctions checks that items that a list function returned before it failed are kept,
+// that properties of a function that failed are unknown, and that the list then fails.
 func TestFailingFunctions(t *testing.T) {
 	t.Parallel()
 	r, _ := functionReader(t, `{"buckets":[{"name":"a","owner":"x"}]}`, "!denied")

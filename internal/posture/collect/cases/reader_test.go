@@ -32,7 +32,7 @@ func load(t *testing.T, functions resource.Functions, declarations string) *reso
 
 // fakeTransport is a transport with fixed responses that counts its calls.
 type fakeTransport struct {
-	answers map[string]string // by call, or by call and input
+	answers map[string]string // by call, or by call and input: pages, one per line, or "denied" or "gone"
 	calls   map[string]int
 }
 
@@ -90,6 +90,7 @@ func value(e posture.Entity, name string) (all []string) {
 	return all
 }
 
+// disks declares disks and boxes.
 const disks = `
 type: AWS.Test.Disk
 doc: A disk.
@@ -149,7 +150,7 @@ func TestJoinedCalls(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}
-	for _, want := range []struct {
+	for _, tt := range []struct {
 		disk int
 		name string
 		want string
@@ -157,8 +158,8 @@ func TestJoinedCalls(t *testing.T) {
 		{0, "zones", "a b"}, {0, "shared", "true"}, {0, "day", "2024-05-02"}, {0, "locked", "true"}, {0, "logs", "l1 l3"},
 		{1, "zones", ""}, {1, "shared", "false"}, {1, "day", ""}, {1, "locked", "false"}, {1, "logs", "l2"},
 	} {
-		if text := strings.Join(value(got[want.disk], want.name), " "); text != want.want {
-			t.Errorf("%s of %s is %q, want %q", want.name, got[want.disk].Name, text, want.want)
+		if text := strings.Join(value(got[tt.disk], tt.name), " "); text != tt.want {
+			t.Errorf("%s of %s is %q, want %q", tt.name, got[tt.disk].Name, text, tt.want)
 		}
 	}
 	var edges []string
@@ -166,13 +167,14 @@ func TestJoinedCalls(t *testing.T) {
 		edges = append(edges, e.Label+" "+string(e.To))
 	}
 	if want := []string{"IN AWS.Test.1.eu-west-1.Box.box-8", "IN AWS.Test.1.eu-west-1.Disk.disk-9"}; !slices.Equal(edges, want) {
-		t.Errorf("edges are %q, want %q: prefixes of ids determine the type, and with arn only ARNs count", edges, want)
+		t.Errorf("edges are %q, want %q: the prefix of an id determines its type, and a reference with arn: true must be an ARN", edges, want)
 	}
 	if a.calls["test.ListLocks"] != 1 || a.calls["test.ListLogs"] != 1 {
 		t.Errorf("calls with the same input for all items were made %v times", a.calls)
 	}
 	a.answers["test.ListLocks"] = "denied"
 	got, err = read(t, catalog, a, "AWS.Test.Disk", "")
+	// The second property in alphabetical order is "locked".
 	if err != nil || len(got) != 2 || got[0].Properties[1].Type != posture.UnknownProperty || a.calls["test.ListLocks"] != 1 {
 		t.Errorf("a refusal for all items: %v, %v, made %v", got, err, a.calls)
 	}

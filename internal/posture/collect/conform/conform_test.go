@@ -44,10 +44,7 @@ func TestInvalidDeclarations(t *testing.T) {
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.ListAliases, at: Aliases, where: {Nothing: $name}}]}`:                                                                 "kms.ListAliases: where: Nothing: ",
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.ListAliases, at: Aliases, find: {Nothing: $name}}]}`:                                                                  "kms.ListAliases: find: Nothing: ",
 	} {
-		body := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
-		if body == text {
-			body = text
-		}
+		body := strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}") // texts with several members are in braces
 		files := fstest.MapFS{"aws/x/y.yaml": {Data: []byte("{type: AWS.Test.Thing, doc: A thing., scope: region, name: KeyId, " + body + "}")}}
 		catalog, err := resource.Load(resource.Functions{}, files)
 		if err != nil {

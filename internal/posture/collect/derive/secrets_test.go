@@ -16,8 +16,8 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// leaked is a credential that no function may repeat, in any form. It is split so that secret
-// scanners do not report this file.
+// leaked is a credential that no function may repeat, not even its beginning. It is split so
+// that secret scanners do not report this file.
 const leaked = "wJalrXUtnF" + "EMIzK7MDENGzbPxRfiCYq3hTv8Lm"
 
 // secretInputs has for each function that scans for credentials a value that contains one.

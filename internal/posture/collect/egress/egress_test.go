@@ -82,7 +82,7 @@ func TestRedirectsToOtherHostsAreRefused(t *testing.T) {
 	defer transport.Close()
 	answer, err := transport.Client().Get("https://sts.amazonaws.com/away")
 	if err != nil || answer.StatusCode != http.StatusFound {
-		t.Fatalf("the client followed a redirect: %v", err)
+		t.Fatalf("want the redirect as the response; the client may have followed it: %v", err)
 	}
 	answer.Body.Close()
 	follower := &http.Client{Transport: transport}
@@ -146,7 +146,9 @@ func TestBodyWriteToIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestEnvironmentIsIgnored(t *testing.T) {
+// TestGatewayIgnoresProxies connects to a gateway although the environment and the options name
+// a proxy, which does not exist.
+func TestGatewayIgnoresProxies(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:1")
 	}
@@ -196,7 +198,7 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxyURL.User = url.UserPassword("vigil", "secret")
-	for name, ca := range map[string][]byte{"": nil, "sts.amazonaws.com": g.CA} {
+	for want, ca := range map[string][]byte{"": nil, "sts.amazonaws.com": g.CA} { // no response without the authority
 		transport, err := egress.New(egress.Options{Proxy: proxyURL, CA: ca})
 		if err != nil {
 			t.Fatal(err)
@@ -208,12 +210,13 @@ func TestCallsGoThroughTheProxy(t *testing.T) {
 			got = string(text)
 		}
 		transport.Close()
-		if got != name {
-			t.Errorf("with the authority (%v) the response is %q, want %q", ca != nil, got, name)
+		if got != want {
+			t.Errorf("with the authority (%v) the response is %q, want %q", ca != nil, got, want)
 		}
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	// The end is vigil:secret in base64.
 	if want := "CONNECT sts.amazonaws.com:443 Basic dmlnaWw6c2VjcmV0"; len(requested) != 2 || requested[0] != want {
 		t.Errorf("the proxy was asked %q, want %q twice", requested, want)
 	}
