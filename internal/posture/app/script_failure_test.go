@@ -176,3 +176,42 @@ func TestTeardownOfOtherRegions(t *testing.T) {
 		t.Errorf("torn down: %s\nbefore: %s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 }
+
+// TestRemovalFailsWhenObjectsCannotBeRead checks that scripts that remove something fail if a cloud
+// does not tell them whether it exists. They continue only if it does not exist.
+func TestRemovalFailsWhenObjectsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		p              posture.Provider
+		script         string
+		program, words string // what is refused
+		next           string // the command that must not run
+	}{
+		{posture.AWS, "teardown.sh", "aws", "cloudformation describe-stacks", "aws sns delete-topic"},
+		{posture.AWS, "unlink.sh", "aws", "cloudformation describe-stacks", "aws iam delete-role"},
+		{posture.Azure, "teardown.sh", "az", "resource show", "az group delete"},
+		{posture.Azure, "teardown.sh", "az", "resource list", "az group delete"},
+	} {
+		t.Run(c.words+" in "+c.script, func(t *testing.T) {
+			t.Parallel()
+			d := newScriptFixture(t)
+			id := d.customers()[c.p][0]
+			d.mustRun(c.p, "link.sh", id)
+			d.mustRun(c.p, "setup.sh", id)
+			d.override(c.program, c.words, "echo 'An error occurred (AccessDenied)' >&2; exit 254")
+			d.Calls()
+			printed, err := d.bash(c.p, c.script, id)
+			if err == nil || !strings.Contains(printed, "AccessDenied") || !strings.Contains(printed, "not done for: "+id) {
+				t.Errorf("%v\n%s", err, printed)
+			}
+			if slices.ContainsFunc(d.Calls(), func(call cli.Call) bool { return call.String() == c.next }) {
+				t.Errorf("%s runs\n%s", c.next, printed)
+			}
+			if c.script == "teardown.sh" && d.status(id, "eventStreamStatus") != "connected" {
+				t.Errorf("the server has no stream any more\n%s", printed)
+			}
+			d.override(c.program, c.words, "exec \"$0-simulated\" \"$@\"")
+			d.mustRun(c.p, c.script, id)
+		})
+	}
+}

@@ -45,7 +45,7 @@ tear_down() {
 		}
 	fi
 	for region in $regions; do
-		if aws cloudformation describe-stacks --region "$region" --stack-name "$name" >/dev/null 2>&1; then
+		if exists aws cloudformation describe-stacks --region "$region" --stack-name "$name"; then
 			run aws cloudformation delete-stack --region "$region" --stack-name "$name"
 		else
 			for rule in "$name" "$name-heartbeat"; do

@@ -8,8 +8,8 @@
 #
 # The user of this script needs, on the role and its policies only: iam:DetachRolePolicy,
 # iam:DeleteRolePolicy, iam:DeleteRole, iam:ListPolicyVersions, iam:DeletePolicyVersion,
-# iam:DeletePolicy; iam:ListPolicies; or cloudformation:DescribeStacks and DeleteStack; for accounts
-# other than the caller's sts:AssumeRole.
+# iam:DeletePolicy; iam:ListPolicies; cloudformation:DescribeStacks, and cloudformation:DeleteStack if
+# link.sh created a stack; for accounts other than the caller's sts:AssumeRole.
 set -euo pipefail
 
 provider=aws
@@ -45,7 +45,7 @@ unlink_account() {
 	[[ -n $dry_run ]] || id=$(credential_with "arn:${partition}:iam::$1:role/$name")
 	unlink "$1" "$id"
 	forget_credential "$id"
-	if aws cloudformation describe-stacks --stack-name "$name" >/dev/null 2>&1; then
+	if exists aws cloudformation describe-stacks --stack-name "$name"; then
 		run aws cloudformation delete-stack --stack-name "$name"
 		return
 	fi

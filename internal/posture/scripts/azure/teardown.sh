@@ -31,7 +31,7 @@ option() {
 # remove SUBSCRIPTION TYPE NAME removes a resource if it exists.
 remove() {
 	local id="/subscriptions/$1/resourceGroups/$group/providers/$2/$3"
-	if [[ -n $dry_run ]] || az resource show --ids "$id" --output none 2>/dev/null; then
+	if [[ -n $dry_run ]] || exists az resource show --ids "$id" --output none; then
 		run az resource delete --ids "$id" --output none
 	fi
 }
@@ -52,9 +52,11 @@ tear_down() {
 	remove "$id" Microsoft.EventGrid/systemTopics "$name"
 	remove "$id" Microsoft.Insights/activityLogAlerts "$name"
 	remove "$id" Microsoft.Insights/actionGroups "$name"
-	left=$(az resource list --subscription "$id" --resource-group "$group" --query 'length(@)' --output tsv 2>/dev/null || true)
-	if [[ $left == 0 ]]; then
-		run az group delete --subscription "$id" --name "$group" --yes --no-wait --output none
+	if exists az resource list --subscription "$id" --resource-group "$group" --output none; then
+		left=$(az resource list --subscription "$id" --resource-group "$group" --query 'length(@)' --output tsv)
+		if [[ $left == 0 ]]; then
+			run az group delete --subscription "$id" --name "$group" --yes --no-wait --output none
+		fi
 	fi
 	report "$id" false
 	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$id/event-stream" >/dev/null

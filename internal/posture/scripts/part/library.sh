@@ -151,6 +151,20 @@ check_accounts() {
 	[[ $count -le 100 ]] || die "$count accounts given, but one run handles at most 100"
 }
 
+# missing matches the errors by which clouds report that an object does not exist.
+missing='NoSuchEntity|NotFound|not found|not exist|could not be found'
+
+# exists COMMAND... reports whether a command that describes an object finds one. It ends the
+# script on any error other than a missing object, because callers use it in conditions, where
+# bash ignores set -e, and would take what they may not read for missing.
+exists() {
+	local answer
+	answer=$("$@" 2>&1 >/dev/null) && return
+	grep -qiE "$missing" <<<"$answer" && return 1
+	say "$answer"
+	die "cannot find out whether it exists: $(printf '%q ' "$@")"
+}
+
 # drop prints and executes a command that removes something. It succeeds if the object
 # does not exist, and fails on any other error.
 drop() {
@@ -158,7 +172,7 @@ drop() {
 	say "+ $(printf '%q ' "$@")"
 	[[ -z $dry_run ]] || return 0
 	answer=$("$@" 2>&1) && return
-	grep -qiE 'NoSuchEntity|NotFound|not found|not exist|could not be found' <<<"$answer" && return
+	grep -qiE "$missing" <<<"$answer" && return
 	say "$answer"
 	return 1
 }
