@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 	} {
 		status, reason, err := c.source().Validate(t.Context(), tt.access)
 		if err != nil || status != tt.want || !strings.Contains(reason, tt.reason) || (reason == "") != (tt.want == posture.AccountActive) {
-			t.Errorf("%s: %q, %q, %v; want %s", name, status, reason, err, tt.want)
+			t.Errorf("%s: %q, %q, %v; want %s, %q", name, status, reason, err, tt.want, tt.reason)
 		}
 		if strings.Contains(reason, "PRIVATE KEY") {
 			t.Errorf("%s: the key is shown: %s", name, reason)
@@ -113,7 +113,7 @@ func TestValidateUnreachableCloud(t *testing.T) {
 			c := start(t, simgcp.Options{})
 			c.fault(t, method, gateway.Fault{Kind: kind})
 			if status, reason, err := c.source().Validate(t.Context(), c.access(0)); err == nil || status != "" {
-				t.Errorf("%s of %s: %q, %q, %v", kind, method, status, reason, err)
+				t.Errorf("%s of %s: %q, %q, %v; want an error and no status", kind, method, status, reason, err)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func TestDiscovery(t *testing.T) {
 		"elsewhere": keyOf(t, c.Reader(), map[string]string{"token_uri": "https://example.com"}),
 	} {
 		if projects, err := c.source().Discover(t.Context(), parse(key)); !fault.Is(err, fault.Invalid) {
-			t.Errorf("%s: %v, %v", name, projects, err)
+			t.Errorf("%s: %v, %v; want an invalid key", name, projects, err)
 		}
 	}
 	c.fault(t, "cloudresourcemanager.projects.list", gateway.Fault{Kind: gateway.Fail})
@@ -169,8 +169,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestRoleIsMinimal reads with exactly the role that customers grant and checks that a call
-// needs every permission of it: one that was made, or one that a type declares.
+// TestRoleIsMinimal reads with exactly the role that customers grant and checks that every
+// permission of the role is needed by some call that was made or that a type declares.
 func TestRoleIsMinimal(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Size: 60})

@@ -74,13 +74,14 @@ func methodOf(typ *resource.Type, call string) string {
 	}
 	found, most := "", -1
 	for id, request := range simgcp.Routes() {
-		of, address, _ := strings.Cut(request, " https://")
+		routeVerb, address, _ := strings.Cut(request, " https://")
 		api, path, _ := strings.Cut(address, ".googleapis.com/")
+		// Calls begin with the name of the API. So do the paths of some APIs, such as compute/v1.
 		if !strings.HasPrefix(path, api+"/") {
 			path = api + "/" + path
 		}
 		for _, wanted := range addressesOf(typ, call) {
-			if n := matchingSegments(path, wanted); of == verb && n > most {
+			if n := matchingSegments(path, wanted); routeVerb == verb && n > most {
 				found, most = id, n
 			}
 		}
@@ -108,7 +109,8 @@ func addressesOf(typ *resource.Type, call string) []string {
 }
 
 // matchingSegments returns how many segments of an address are those of a method's path, or -1
-// if it is not an address of the method. Parameters of the path match everything.
+// if it is not an address of the method. Parameters of the path match everything. A custom verb
+// after a parameter, as in {resource}:getIamPolicy, must be the same in both.
 func matchingSegments(path, address string) int {
 	segments, wanted := strings.Split(path, "/"), strings.Split(address, "/")
 	if len(segments) != len(wanted) {

@@ -33,7 +33,7 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 	if o.Today.IsZero() {
 		o.Today = today
 	}
-	if o.Shares.Default == 0 {
+	if o.Shares.Default == 0 { // -1 stands for no flaws
 		o.Shares.Default = 0.3
 	}
 	c := &cloud{Cloud: simgcp.New(o, g.Faults), faults: g.Faults}

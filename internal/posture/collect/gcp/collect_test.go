@@ -34,7 +34,7 @@ func TestEntitiesMatchDeclarations(t *testing.T) {
 			}
 		}
 		if len(got.Entities) < 400 {
-			t.Errorf("%d entities of a project of 400", len(got.Entities))
+			t.Errorf("only %d entities were read, want at least 400", len(got.Entities))
 		}
 	}
 	for kind, d := range declared {
@@ -51,8 +51,8 @@ func TestEntitiesMatchDeclarations(t *testing.T) {
 	}
 }
 
-// undeclared returns the properties and edges of an entity that its declaration lacks, and records
-// those that it has.
+// undeclared returns how the properties and edges of an entity differ from its declaration, and
+// records in used which of them it has.
 func undeclared(d collect.Declaration, e posture.Entity, all map[posture.EntityID]posture.Entity, used map[string]bool) []string {
 	var problems []string
 	properties := map[string]collect.Property{}
@@ -86,7 +86,7 @@ func undeclared(d collect.Declaration, e posture.Entity, all map[posture.EntityI
 		}
 	}
 	if e.XID == "" && !strings.HasPrefix(string(e.Type), "GCP.IAM.") && e.Type != "GCP.Compute.PublicIp" && e.Type != "GCP.Compute.CidrRange" {
-		problems = append(problems, "it has no external name")
+		problems = append(problems, "it has no XID")
 	}
 	return problems
 }
@@ -157,6 +157,7 @@ func TestMissingResourcesAreGone(t *testing.T) {
 		unit, _ := session.Unit(d.Type, "europe-west1")
 		name := "nothing"
 		switch d.Type {
+		// The names of these types begin with that of their parent.
 		case "GCP.AlloyDB.Instance", "GCP.Container.NodePool", "GCP.IAM.ServiceAccountKey", "GCP.IAM.WorkloadIdentityPoolProvider", "GCP.KMS.CryptoKey", "GCP.Spanner.Database":
 			name = "nobody/nothing"
 		}
@@ -165,7 +166,7 @@ func TestMissingResourcesAreGone(t *testing.T) {
 			return nil
 		})
 		if !isGone(err) {
-			t.Errorf("%s: %v", d.Type, err)
+			t.Errorf("%s: the error is %v, want ErrGone", d.Type, err)
 		}
 	}
 }
@@ -245,11 +246,11 @@ func TestChangesAreRead(t *testing.T) {
 	if diff := cmp.Diff(want, findings(got)); diff != "" {
 		t.Errorf("findings (-want +read):\n%s", diff)
 	}
-	world := map[world.Finding]bool{}
+	simulated := map[world.Finding]bool{}
 	for f := range c.Findings(project) {
-		world[f] = true
+		simulated[f] = true
 	}
-	if diff := cmp.Diff(want, world); diff != "" {
+	if diff := cmp.Diff(want, simulated); diff != "" {
 		t.Errorf("findings (-want +world):\n%s", diff)
 	}
 	if _, ok := got[posture.EntityID("GCP.Compute."+project+".europe-west1-c.Instance.vm-00003")]; ok {

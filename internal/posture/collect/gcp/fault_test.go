@@ -53,7 +53,7 @@ func TestTransientFaultsAreRetried(t *testing.T) {
 			}
 			got := collecttest.All(t, c.source(), c.access(0))
 			if diff := cmp.Diff(want.Entities, got.Entities); diff != "" || len(got.Failures) > 0 || len(got.Problems) > 0 {
-				t.Errorf("%v %v (-quiet +%s):\n%s", got.Failures, got.Problems, kind, diff)
+				t.Errorf("%v %v (-faultless +%s):\n%s", got.Failures, got.Problems, kind, diff)
 			}
 		})
 	}
@@ -62,8 +62,8 @@ func TestTransientFaultsAreRetried(t *testing.T) {
 func TestLimiterCalls(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60})
-	p := &recordingLimiter{waits: map[collect.Key]int{}, throttled: map[collect.Key][]time.Duration{}}
-	c.options.Limiter = p
+	limiter := &recordingLimiter{waits: map[collect.Key]int{}, throttled: map[collect.Key][]time.Duration{}}
+	c.options.Limiter = limiter
 	c.fault(t, "compute.routes.list", gateway.Fault{Kind: gateway.Throttle, Times: 1}) // Compute Engine responds with 403
 	c.fault(t, "pubsub.projects.topics.list", gateway.Fault{Kind: gateway.Throttle, Times: 1, RetryAfter: gateway.Duration(time.Second)})
 	begin := time.Now()
@@ -75,15 +75,16 @@ func TestLimiterCalls(t *testing.T) {
 		return collect.Key{Provider: posture.GCP, Account: c.access(0).Account.ID, Service: service}
 	}
 	want := map[collect.Key][]time.Duration{key("compute"): {0}, key("pubsub"): {time.Second}}
-	if diff := cmp.Diff(want, p.throttled); diff != "" {
+	if diff := cmp.Diff(want, limiter.throttled); diff != "" {
 		t.Errorf("throttles (-want +got):\n%s", diff)
 	}
-	if p.waits[key("compute")] != 2 || p.waits[key("pubsub")] != 2 || p.waits[key("iam.gcp")] < 2 || p.waits[key("oauth2")] != 1 {
-		t.Errorf("waits are %v", p.waits)
+	waits := limiter.waits
+	if waits[key("compute")] != 2 || waits[key("pubsub")] != 2 || waits[key("iam.gcp")] < 2 || waits[key("oauth2")] != 1 {
+		t.Errorf("waits are %v; want 2 for each throttled call, at least 2 for iam and 1 for the token", waits)
 	}
 	calls := c.faults.Calls()
 	if n := calls[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 1 {
-		t.Errorf("%d tokens were requested", n)
+		t.Errorf("%d tokens were requested, want 1", n)
 	}
 }
 
@@ -146,14 +147,15 @@ func TestCancelledContext(t *testing.T) {
 		unit, _ := session.Unit(d.Type, posture.Global)
 		err := unit.List(ctx, func(*collect.Resource) error { return nil })
 		if !errors.Is(err, context.DeadlineExceeded) || !collect.IsFatal(err) {
-			t.Errorf("%s: %v", d.Type, err)
+			t.Errorf("%s: %v, want the fatal error of the context", d.Type, err)
 		}
 		cancel()
 	}
 }
 
-// TestDisabledServices disables one service at a time in the project of the service account: lists
-// return ErrOff, which means that there are no resources.
+// TestDisabledServices disables one service at a time in the project of the service account. Lists
+// of this project return ErrOff, which means that there are no resources. Lists of another project
+// fail, because it may have resources.
 func TestDisabledServices(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 3, Size: 60, Projects: 2})
@@ -209,7 +211,7 @@ func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []string{posture.BoolProperty, posture.UnknownProperty} {
+	for i, want := range []string{posture.BoolProperty, posture.UnknownProperty} { // by project; the first is the service account's
 		got := collecttest.All(t, c.source(), c.access(i), "GCP.Compute.Network", "GCP.CloudResourceManager.Project")
 		for _, tt := range []struct {
 			kind posture.EntityType
@@ -221,7 +223,7 @@ func TestDisabledServicesOfDerivedProperties(t *testing.T) {
 		} {
 			for _, e := range got.EntitiesOf(tt.kind) {
 				if p, _ := property(e, tt.name); p.Type != want || p.Bool {
-					t.Errorf("project %d: %s of %s is %+v", i, tt.name, e.ID, p)
+					t.Errorf("project %d: %s of %s is %+v, want false or unknown of type %s", i, tt.name, e.ID, p, want)
 				}
 			}
 		}
@@ -238,6 +240,6 @@ func TestExpiredTokenIsRenewed(t *testing.T) {
 		t.Errorf("%v", got.Failures)
 	}
 	if n := c.faults.Calls()[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 2 {
-		t.Errorf("%d tokens were requested", n)
+		t.Errorf("%d tokens were requested, want 2", n)
 	}
 }

@@ -127,7 +127,7 @@ func TestErrorsOfScansDoNotNameAServiceAccount(t *testing.T) {
 	}
 }
 
-// ownTokens stands for the credentials of a user.
+// ownTokens stands for the credentials of a user, which a scan from the command line uses.
 type ownTokens struct{}
 
 func (ownTokens) Token(context.Context) (*auth.Token, error) { return nil, errors.New("not used") }

@@ -17,7 +17,7 @@ import (
 func TestProductRulesFindExpectedFlaws(t *testing.T) {
 	t.Parallel()
 	queries := collecttest.Queries(t, "gcp")
-	maps.DeleteFunc(queries, func(id string, _ collecttest.Query) bool { // the simulation has no expected findings for it
+	maps.DeleteFunc(queries, func(id string, _ collecttest.Query) bool { // the simulation has no expected findings for these
 		_, known := judgements[id]
 		return !known
 	})

@@ -92,11 +92,13 @@ func containsAny(all []posture.Entity, f func(posture.Entity) bool) bool {
 	return slices.ContainsFunc(all, f)
 }
 
+// impersonation matches bindings that let people act as every service account of a project.
 var impersonation = regexp.MustCompile(`^roles/iam\.serviceAccount(User|TokenCreator) (user|group|domain):`)
 
-var limit = today.AddDate(0, 0, -90).Format(time.RFC3339)
+var ninetyDaysAgo = today.AddDate(0, 0, -90).Format(time.RFC3339)
 
-const defaultAccount = "-compute@developer.gserviceaccount.com"
+// defaultAccountSuffix ends the email of the default service account of Compute Engine.
+const defaultAccountSuffix = "-compute@developer.gserviceaccount.com"
 
 // judgements decide which entities violate each rule. They use only properties
 // and edges that the schema declares.
@@ -111,7 +113,7 @@ var judgements = map[string]struct {
 		return text(e, "keyType") == "USER_MANAGED" && len(m.in(e, "HAS", "GCP.IAM.ServiceAccount")) == 1
 	}},
 	"gcp-iam-sa-key-age-90": {"GCP.IAM.ServiceAccountKey", func(_ model, e posture.Entity) bool {
-		return text(e, "keyType") == "USER_MANAGED" && text(e, "validAfterTime") < limit
+		return text(e, "keyType") == "USER_MANAGED" && text(e, "validAfterTime") < ninetyDaysAgo
 	}},
 	"gcp-iam-impersonation-project-level": {"GCP.CloudResourceManager.Project", func(_ model, e posture.Entity) bool {
 		return slices.ContainsFunc(texts(e, "bindings"), func(b string) bool {
@@ -132,7 +134,7 @@ var judgements = map[string]struct {
 		return text(e, "purpose") == "ENCRYPT_DECRYPT" && (!ok || days.Long > 90)
 	}},
 	"gcp-apikey-api-restrictions": {"GCP.APIKeys.Key", func(_ model, e posture.Entity) bool { return !slices.Contains(texts(e, "restrictions"), "apiTargets") }},
-	"gcp-apikey-age-90":           {"GCP.APIKeys.Key", func(_ model, e posture.Entity) bool { return text(e, "createTime") < limit }},
+	"gcp-apikey-age-90":           {"GCP.APIKeys.Key", func(_ model, e posture.Entity) bool { return text(e, "createTime") < ninetyDaysAgo }},
 	"gcp-audit-log-config": {"GCP.CloudResourceManager.Project", func(_ model, e posture.Entity) bool {
 		logs := texts(e, "auditConfigs")
 		all := slices.Contains(logs, "allServices ADMIN_READ") && slices.Contains(logs, "allServices DATA_READ") && slices.Contains(logs, "allServices DATA_WRITE")
@@ -172,7 +174,7 @@ var judgements = map[string]struct {
 		return text(e, "purpose") == "PRIVATE" && hasFlag(e, "logConfigEnable", false) && len(m.out(e, "IN", "GCP.Compute.Network")) == 1
 	}},
 	"gcp-vm-default-sa": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
-		return hasFlag(e, "gkeNode", false) && hasFlag(e, "usesDefaultServiceAccount", true) && strings.HasSuffix(text(e, "serviceAccounts"), defaultAccount) && len(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount")) == 1
+		return hasFlag(e, "gkeNode", false) && hasFlag(e, "usesDefaultServiceAccount", true) && strings.HasSuffix(text(e, "serviceAccounts"), defaultAccountSuffix) && len(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount")) == 1
 	}},
 	"gcp-vm-default-sa-full-scope": {"GCP.Compute.Instance", func(_ model, e posture.Entity) bool {
 		return hasFlag(e, "usesDefaultServiceAccount", true) && hasFlag(e, "fullApiAccess", true) && hasFlag(e, "gkeNode", false)
@@ -230,7 +232,7 @@ var judgements = map[string]struct {
 		return hasFlag(e, "enablePrivateEndpoint", false) && hasFlag(e, "masterAuthorizedNetworksEnabled", false) && len(texts(e, "masterAuthorizedNetworks")) == 0 && hasFlag(e, "openToInternet", true)
 	}},
 	"gcp-gke-default-sa": {"GCP.Container.Cluster", func(m model, e posture.Entity) bool {
-		standard := containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccount) })
+		standard := containsAny(m.out(e, "RUNS_AS", "GCP.IAM.ServiceAccount"), func(s posture.Entity) bool { return strings.HasSuffix(text(s, "email"), defaultAccountSuffix) })
 		return standard && hasFlag(e, "nodesUseDefaultServiceAccount", true)
 	}},
 	"gcp-iam-admin-key": {"GCP.IAM.ServiceAccountKey", func(m model, e posture.Entity) bool {
@@ -265,8 +267,8 @@ func isExposedAdmin(m model, e posture.Entity) bool {
 		return containsAny(m.in(n, "GUARDS", "GCP.Compute.Firewall"), func(f posture.Entity) bool {
 			tagged := slices.ContainsFunc(texts(f, "targetTags"), func(t string) bool { return slices.Contains(texts(e, "networkTags"), t) })
 			sameAccount := slices.ContainsFunc(texts(f, "targetServiceAccounts"), func(a string) bool { return slices.Contains(texts(e, "serviceAccounts"), a) })
-			four := slices.Contains(texts(f, "sourceRanges"), "0.0.0.0/0") // its address is IPv4
-			return hasFlag(f, "openToInternet", true) && four && hasFlag(e, "internetReachable", true) && (hasFlag(f, "appliesToAll", true) || tagged || sameAccount)
+			ipv4 := slices.Contains(texts(f, "sourceRanges"), "0.0.0.0/0") // simulated instances have only IPv4 addresses
+			return hasFlag(f, "openToInternet", true) && ipv4 && hasFlag(e, "internetReachable", true) && (hasFlag(f, "appliesToAll", true) || tagged || sameAccount)
 		})
 	})
 }
@@ -297,7 +299,7 @@ func TestRulesFindExpectedFlaws(t *testing.T) {
 			}
 			for rule := range judgements {
 				if name == "all" && !raised[rule] || name == "none" && raised[rule] {
-					t.Errorf("%s: raised is %v", rule, raised[rule])
+					t.Errorf("%s: has findings: %v", rule, raised[rule])
 				}
 			}
 		})
