@@ -18,7 +18,7 @@ type auditListCmd struct {
 	listFlags
 	Since     string        `placeholder:"TIME" help:"Only records from this time on: 24h for a day ago, a date such as 2026-01-31, or 2026-01-31T12:00:00Z."`
 	Until     string        `placeholder:"TIME" help:"Only records before this time."`
-	Actor     string        `placeholder:"USER" help:"Only what this user did: name or id; see vigil users."`
+	Actor     *string       `placeholder:"USER" help:"Only what this user did: name or id; see vigil users."`
 	Operation string        `name:"action" placeholder:"NAME" help:"Only this action, by the name that the list shows, such as createApiToken."`
 	Outcome   string        `enum:"success,denied,failure,all" default:"all" help:"Only what succeeded, was denied or failed: success, denied, failure or all."`
 	Limit     int           `default:"100" help:"Maximum number of records; with --follow, of the first output."`
@@ -78,13 +78,13 @@ func (c *auditListCmd) query(e *environment, to *client.Client) (url.Values, err
 	if c.Outcome != "all" {
 		query.Set("outcome", c.Outcome)
 	}
-	if c.Actor == "" {
+	if c.Actor == nil {
 		return query, nil
 	}
-	user, err := findUser(e, to, c.Actor)
+	user, err := findUser(e, to, *c.Actor)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		query.Set("actor", c.Actor) // the id of a deleted user
+		query.Set("actor", *c.Actor) // the id of a deleted user
 	case err != nil:
 		return nil, err
 	default:

@@ -25,8 +25,8 @@ func (c *tokensListCmd) Run(e *environment) error {
 type tokensCreateCmd struct {
 	profileFlags
 	tokenFlags
-	Name string `arg:"" help:"Name of the token."`
-	User string `completes:"users" placeholder:"USER" help:"Name, email address or id of the user that it belongs to. Default: you."`
+	Name string  `arg:"" help:"Name of the token."`
+	User *string `completes:"users" placeholder:"USER" help:"Name, email address or id of the user that it belongs to. Default: you."`
 }
 
 // Run implements the command. It prints the token alone on standard output, so that a
@@ -49,8 +49,8 @@ func (c *tokensCreateCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	if c.User != "" {
-		u, err := findUser(e, to, c.User)
+	if c.User != nil {
+		u, err := findUser(e, to, *c.User)
 		if err != nil {
 			return err
 		}

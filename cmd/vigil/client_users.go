@@ -127,8 +127,12 @@ func (c *usersDeleteCmd) Run(e *environment) error {
 	return nil
 }
 
-// findUser returns the user with an id, name or email address.
+// findUser returns the user with an id, name or email address. The empty text is refused: it would match every user without an
+// email address.
 func findUser(e *environment, to *client.Client, user string) (client.Record, error) {
+	if user == "" {
+		return nil, fault.New(fault.Invalid, "the user is empty: give a name, email address or id; see vigil users")
+	}
 	var users client.Record
 	if err := to.Call(e.ctx, http.MethodGet, "/v1/users", nil, &users); err != nil {
 		return nil, err

@@ -44,6 +44,10 @@ func TestUserAndTokenCommands(t *testing.T) {
 		{"users set ann", ``, exitUsage, "", "nothing to change"},
 		{"users set bob --role admin", ``, exitUsage, "", "2 users are called"},
 		{"users set nobody --role admin", ``, exitFailed, "", `there is no user "nobody"`},
+		{"users set EMPTY --role admin", ``, exitUsage, "", "the user is empty"}, // ann has no email address
+		{"users delete EMPTY", ``, exitUsage, "", "the user is empty"},
+		{"tokens create ci --user=EMPTY", ``, exitUsage, "", "the user is empty"},
+		{"audit list --actor=EMPTY", ``, exitUsage, "", "the user is empty"},
 		{"users delete bob@example.com", `{}`, 0, "DELETE /v1/users/u2", "user bob is deleted"},
 		{"tokens", `{"results":[{"id":"t1","name":"ci"}]}`, 0, "GET /v1/api-tokens", "t1"},
 		{
@@ -53,7 +57,11 @@ func TestUserAndTokenCommands(t *testing.T) {
 		{"tokens revoke t1", `{"name":"ci"}`, 0, "DELETE /v1/api-tokens/t1", "token ci is revoked"},
 	} {
 		request, answer = "", tt.answer
-		code, out := call(strings.Fields(tt.args)...)
+		args := strings.Fields(tt.args)
+		for i, arg := range args {
+			args[i] = strings.ReplaceAll(arg, "EMPTY", "")
+		}
+		code, out := call(args...)
 		if code != tt.code || request != tt.request || !strings.Contains(out, tt.want) {
 			t.Errorf("%s: exit %d, want %d\nsent %s\nwant %s\nprinted %s\nwant %s", tt.args, code, tt.code, request, tt.request, out, tt.want)
 		}
