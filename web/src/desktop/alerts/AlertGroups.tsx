@@ -1,7 +1,7 @@
 import { failureText } from '../../parts/failure';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { desktop, type AlertGroup } from '../../api/desktop';
 import { useAddress } from '../../frame/address';
 import { Button } from '../../parts/Button';
@@ -14,6 +14,7 @@ import { Answer, Empty } from '../../parts/states';
 import { plural, sentence } from '../../parts/text';
 import { dateTime, Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { addressOf, shortName } from '../components';
 import { alertGroupsQuery } from '../data';
 import { partName } from '../partName';
@@ -23,10 +24,12 @@ const states = ['FIRING', 'PENDING', 'RESOLVED'] as const;
 const stateWords: Record<AlertGroup['state'], string> = { FIRING: 'Firing', PENDING: 'Pending', RESOLVED: 'Ended' };
 const hour = 3_600_000;
 
-/** Changes a group and has the list asked for again. */
+/** Changes a group and has the list asked for again. The buttons of the group are disabled while `busy`. */
 function useGroupChange() {
   const client = useQueryClient();
-  return async (change: () => Promise<unknown>, done: string, undo?: () => void): Promise<boolean> => {
+  const [busy, setBusy] = useState(false);
+  const change = async (change: () => Promise<unknown>, done: string, undo?: () => void): Promise<boolean> => {
+    setBusy(true);
     try {
       await change();
       await client.invalidateQueries({ queryKey: alertGroupsQuery.queryKey });
@@ -35,19 +38,21 @@ function useGroupChange() {
     } catch (cause) {
       showToast(failureText(cause));
       return false;
+    } finally {
+      setBusy(false);
     }
   };
+  return { change, busy };
 }
 
 type Doing = { what: 'acknowledge' | 'silence'; group: AlertGroup };
 
 function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: () => void }) {
-  const change = useGroupChange();
+  const { change } = useGroupChange();
   const [hours, setHours] = useState('4');
   const path = { id: group.id };
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
+  const { submit, busy } = useSubmit(async (form) => {
+    const text = String(new FormData(form).get('text') ?? '').trim();
     const done =
       what === 'acknowledge'
         ? await change(
@@ -65,11 +70,11 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
             () => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended'),
           );
     if (done) onClose();
-  };
+  });
   const name = shortName(group.cause);
   return (
     <Dialog title={what === 'acknowledge' ? `Acknowledge ${name}` : `Silence ${name}`} onClose={onClose}>
-      <form className="form" onSubmit={(e) => void submit(e)}>
+      <form className="form" onSubmit={submit}>
         <p className="t2">
           {what === 'acknowledge'
             ? 'Shows others that you are working on it. No reminders are sent; its end is announced.'
@@ -94,7 +99,7 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
         <TextField label={what === 'acknowledge' ? 'Comment' : 'Reason'} name="text" autoFocus maxLength={500} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes>
+          <Button type="submit" look="primary" changes disabled={busy}>
             {what === 'acknowledge' ? 'Acknowledge' : 'Silence'}
           </Button>
         </div>
@@ -105,7 +110,7 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
 
 function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => void }) {
   const [open, setOpen] = useState(false);
-  const change = useGroupChange();
+  const { change, busy } = useGroupChange();
   const path = { id: g.id };
   const over = g.state === 'RESOLVED';
   return (
@@ -165,25 +170,27 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
               <Button
                 className="end"
                 changes
+                disabled={busy}
                 onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/acknowledgement', { path }), 'Taken back')}
               >
                 Take back
               </Button>
             ) : (
-              <Button className="end" changes onClick={() => onDo({ what: 'acknowledge', group: g })}>
+              <Button className="end" changes disabled={busy} onClick={() => onDo({ what: 'acknowledge', group: g })}>
                 Acknowledge
               </Button>
             )}
             {g.silence ? (
               <Button
                 changes
+                disabled={busy}
                 className={over ? 'end' : ''}
                 onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended')}
               >
                 End silence
               </Button>
             ) : (
-              <Button changes className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
+              <Button changes disabled={busy} className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
                 Silence
               </Button>
             )}

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture, type Account } from '../../api/posture';
 import { useRefusal } from '../../api/session';
@@ -9,6 +9,7 @@ import { ManyField } from '../../parts/ManyField';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { every, intervals, inWords, planQuery, type Plan } from './schedule';
 
 interface Settings {
@@ -30,8 +31,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
   const [choice, setChoice] = useState(choiceOf(settings));
   const [regions, setRegions] = useState(settings.regions);
   const [error, setError] = useState<ApiError>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const { submit, busy } = useSubmit(async () => {
     setError(undefined);
     try {
       await posture.put('/v1/cloud-accounts/{cloud_account_id}/collection-settings', {
@@ -48,11 +48,11 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
       if (!(cause instanceof ApiError)) throw cause;
       setError(cause);
     }
-  };
+  });
   const wrong = error?.fields.find((f) => f.path.startsWith('regions'));
   const field = wrong ? `${regions[Number(/\d+/.exec(wrong.path)?.[0])] ?? 'A region'}: ${wrong.message}` : undefined;
   return (
-    <form className="form settings-form" onSubmit={(e) => void submit(e)}>
+    <form className="form settings-form" onSubmit={submit}>
       <h3>Collection</h3>
       <SelectField
         label="Schedule"
@@ -74,7 +74,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         hint={`Such as ${examples[account.provider] ?? 'a region'}. Leave empty to read all. The next collection removes the resources of other regions, and resolves their findings with that reason.`}
       />
       <div className="row">
-        <Button type="submit" changes refused={refused}>
+        <Button type="submit" changes refused={refused} disabled={busy}>
           Save collection settings
         </Button>
       </div>

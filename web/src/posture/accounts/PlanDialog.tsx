@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
 import { ApiError } from '../../api/error';
 import { posture } from '../../api/posture';
 import { useRefusal } from '../../api/session';
@@ -9,6 +9,7 @@ import { SelectField } from '../../parts/Field';
 import { Answer } from '../../parts/states';
 import { sentence } from '../../parts/text';
 import { showToast } from '../../parts/toast';
+import { useSubmit } from '../../parts/useSubmit';
 import { every, intervals, inWords, planQuery, type Plan } from './schedule';
 
 const paused = 'paused';
@@ -18,8 +19,7 @@ function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
   const refused = useRefusal('admin', 'accounts');
   const [choice, setChoice] = useState(plan.paused ? paused : String(plan.everyHours));
   const [error, setError] = useState<string>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const { submit, busy } = useSubmit(async () => {
     const next = { everyHours: choice === paused ? plan.everyHours : Number(choice), paused: choice === paused };
     try {
       await posture.put('/v1/collection-plan', { body: next });
@@ -30,9 +30,9 @@ function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
       if (!(cause instanceof ApiError)) throw cause;
       setError(sentence(cause.message));
     }
-  };
+  });
   return (
-    <form className="form" onSubmit={(e) => void submit(e)}>
+    <form className="form" onSubmit={submit}>
       <SelectField
         label="All accounts are collected"
         value={choice}
@@ -46,7 +46,7 @@ function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
       />
       <div className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" changes refused={refused}>
+        <Button type="submit" look="primary" changes refused={refused} disabled={busy}>
           Save
         </Button>
       </div>
