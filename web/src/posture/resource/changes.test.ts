@@ -38,6 +38,23 @@ test('two changes are compared: what changed back is no difference', () => {
   expect(differencesBetween(log as never, day(3), day(3))).toEqual([]);
 });
 
+const sg = { label: 'ALLOWS', to: 'AWS.EC2.1.r.SecurityGroup.sg-3' };
+const edges = (n: number, ...changeTypes: ('ADD' | 'DELETE')[]) => ({
+  lastUpdateTime: day(n),
+  edgeChanges: changeTypes.map((changeType) => ({ changeType, ...sg })),
+});
+
+test('an edge that is deleted and added by one change has other properties', () => {
+  const changed = edges(3, 'DELETE', 'ADD');
+  const line = { name: 'ALLOWS', before: 'sg-3', after: 'sg-3, other properties' };
+  expect(differences(changed as never)).toEqual([line]);
+  expect(extent(changed as never)).toBe('1 edge');
+  expect(differencesBetween([changed] as never, day(1), day(3))).toEqual([line]);
+  expect(differencesBetween([changed, edges(4, 'DELETE'), edges(5, 'ADD')] as never, day(1), day(5))).toEqual([line]);
+  expect(differencesBetween([edges(2, 'ADD'), changed] as never, day(1), day(3))).toEqual([{ name: 'ALLOWS', after: 'sg-3' }]);
+  expect(differencesBetween([changed, edges(4, 'DELETE')] as never, day(1), day(4))).toEqual([{ name: 'ALLOWS', before: 'sg-3' }]);
+});
+
 test('a change says how many properties, tags and edges it set', () => {
   expect(log.map((entry) => extent(entry as never))).toEqual(['1 property', '1 property, 1 tag, 2 edges', '1 property, 1 tag, 1 edge']);
 });
