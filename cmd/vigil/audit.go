@@ -97,7 +97,10 @@ type auditPruneCmd struct {
 
 // Run implements the command.
 func (c *auditPruneCmd) Run(e *environment) error {
-	if c.Keep <= 0 && c.Records <= 0 {
+	switch {
+	case c.Keep < 0 || c.Records < 0:
+		return fault.New(fault.Invalid, "--keep and --records must not be negative")
+	case c.Keep == 0 && c.Records == 0:
 		return fault.New(fault.Invalid, "give --keep or --records")
 	}
 	return c.operate(e, "audit.prune", func(in *operation) error {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -147,7 +148,10 @@ func readSecret(e *environment, file, what, hint string) (string, error) {
 	}
 	secret := strings.TrimRight(line, "\r\n")
 	if secret == "" {
-		return "", fault.New(fault.Invalid, "no %s was given (%v); %s", what, err, hint)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fault.Wrap(fault.Invalid, err, "the %s cannot be read; %s", what, hint)
+		}
+		return "", fault.New(fault.Invalid, "no %s was given; %s", what, hint)
 	}
 	return secret, nil
 }
@@ -232,6 +236,18 @@ func (f listFlags) get(e *environment, method, path, key, columns string, in any
 		all = client.Records(answer, key)
 	}
 	return client.Render(e.stdout, f.Output, client.Columns(columns), all)
+}
+
+// endAfter returns the time at which a duration from now ends, or the zero time if the flag was not given. A duration that is not
+// longer than zero is an error: it must not count as no end.
+func endAfter(flag string, d *time.Duration) (time.Time, error) {
+	switch {
+	case d == nil:
+		return time.Time{}, nil
+	case *d <= 0:
+		return time.Time{}, fault.New(fault.Invalid, "%s must be longer than zero, such as 720h, not %s", flag, *d)
+	}
+	return time.Now().Add(*d), nil
 }
 
 // wait sleeps for d or until ctx ends.

@@ -66,21 +66,24 @@ func (c *desktopAlertsAckCmd) Run(e *environment) error {
 
 type desktopAlertsSilenceCmd struct {
 	desktopFlags
-	ID     string        `arg:"" help:"Id of the group; see vigil desktop alerts."`
-	For    time.Duration `help:"Duration, such as 2h; at most 90 days."`
-	Reason string        `help:"Reason."`
-	Undo   bool          `help:"End the silence."`
+	ID     string         `arg:"" help:"Id of the group; see vigil desktop alerts."`
+	For    *time.Duration `placeholder:"DURATION" help:"Duration, such as 2h; at most 90 days."`
+	Reason string         `help:"Reason."`
+	Undo   bool           `help:"End the silence."`
 }
 
 // Run implements the command.
 func (c *desktopAlertsSilenceCmd) Run(e *environment) error {
-	if c.Undo == (c.For > 0) {
+	if c.Undo == (c.For != nil) {
 		return fault.New(fault.Invalid, "give a duration, such as --for 2h, or --undo to end the silence")
+	}
+	until, err := endAfter("--for", c.For)
+	if err != nil {
+		return err
 	}
 	method, done := http.MethodDelete, "no longer silenced"
 	var in any
 	if !c.Undo {
-		until := time.Now().Add(c.For)
 		method, done, in = http.MethodPut, "silenced until "+until.UTC().Format(time.RFC3339), client.Record{"until": until.UnixMilli(), "reason": c.Reason}
 	}
 	group, err := c.change(e, method, "/rest/monitor/alert-groups/"+url.PathEscape(c.ID)+"/silence", in)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"vigil/internal/client"
 	"vigil/internal/fault"
@@ -180,9 +181,10 @@ func TestDesktopCommands(t *testing.T) {
 		{&desktopAlertsListCmd{desktopListFlags: csv, State: []string{"firing"}, Limit: 5}, []string{"FIRING,2023-11-14T22:13:20Z,Down,FARM,Blue,2"},
 			"GET /rest/monitor/alert-groups?limit=5&state=FIRING", ""},
 		{&desktopAlertsAckCmd{desktopFlags: flags.desktopFlags, ID: "g1", Comment: "mine"}, []string{"Down of Blue: acknowledged"}, "PUT /rest/monitor/alert-groups/g1/acknowledgement", ""},
-		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: 1e9}, []string{"silenced until"}, "PUT /rest/monitor/alert-groups/g1/silence", ""},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(time.Hour)}, []string{"silenced until"}, "PUT /rest/monitor/alert-groups/g1/silence", ""},
 		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", Undo: true}, []string{"no longer silenced"}, "DELETE /rest/monitor/alert-groups/g1/silence", ""},
 		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1"}, nil, "", "--for"},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(-time.Hour)}, nil, "", "longer than zero"},
 	} {
 		server.requests = nil
 		out, err := runDesktop(t, c.command, "")

@@ -86,9 +86,9 @@ func (c *mutePreviewCmd) Run(e *environment) error {
 type muteAddCmd struct {
 	profileFlags
 	muteScopeFlags
-	Name   string        `arg:"" help:"Name of the mute rule."`
-	Reason string        `required:"" help:"Reason."`
-	For    time.Duration `help:"Duration, such as 720h. Default: no end."`
+	Name   string         `arg:"" help:"Name of the mute rule."`
+	Reason string         `required:"" help:"Reason."`
+	For    *time.Duration `placeholder:"DURATION" help:"Duration, such as 720h. Default: no end."`
 }
 
 // Run implements the command.
@@ -98,8 +98,12 @@ func (c *muteAddCmd) Run(e *environment) error {
 		return err
 	}
 	in := client.Record{"name": c.Name, "reason": c.Reason, "scope": scope}
-	if c.For > 0 {
-		in["until"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
+	end, err := endAfter("--for", c.For)
+	if err != nil {
+		return err
+	}
+	if !end.IsZero() {
+		in["until"] = end.UTC().Format(time.RFC3339)
 	}
 	created, err := c.call(e, http.MethodPost, muteRulesPath, in)
 	if err != nil {

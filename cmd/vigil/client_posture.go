@@ -253,16 +253,20 @@ func (c *complianceCmd) frameworks(e *environment, in client.Record) error {
 
 type suppressCmd struct {
 	profileFlags
-	Finding []string      `arg:"" help:"Ids of findings; see vigil findings."`
-	Reason  string        `required:"" help:"Reason."`
-	For     time.Duration `help:"Duration, such as 720h. Default: no end."`
+	Finding []string       `arg:"" help:"Ids of findings; see vigil findings."`
+	Reason  string         `required:"" help:"Reason."`
+	For     *time.Duration `placeholder:"DURATION" help:"Duration, such as 720h. Default: no end."`
 }
 
 // Run implements the command.
 func (c *suppressCmd) Run(e *environment) error {
 	in := client.Record{"findingIds": c.Finding, "reason": c.Reason}
-	if c.For > 0 {
-		in["until"] = time.Now().Add(c.For).UTC().Format(time.RFC3339)
+	end, err := endAfter("--for", c.For)
+	if err != nil {
+		return err
+	}
+	if !end.IsZero() {
+		in["until"] = end.UTC().Format(time.RFC3339)
 	}
 	answer, err := c.call(e, http.MethodPost, "/v2/findings/suppressions", in)
 	if err != nil {

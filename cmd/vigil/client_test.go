@@ -161,6 +161,15 @@ func TestClientCommands(t *testing.T) {
 	if code, _, _ := call("accounts"); code != exitFailed {
 		t.Errorf("after logout: exit %d", code)
 	}
+	for name, text := range map[string]string{"empty": "", "a blank line": "\n"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, problems := call("login", url, "--token-file", file); code != exitUsage || !strings.HasPrefix(problems, "vigil: no API token was given; ") {
+			t.Errorf("%s: exit %d: %s", name, code, problems)
+		}
+	}
 	if code, _, problems := call("login", "http://vigil.example", "--token-file", token); code != exitUsage {
 		t.Errorf("a token over plain HTTP: exit %d: %s", code, problems)
 	}

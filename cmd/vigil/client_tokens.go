@@ -39,8 +39,12 @@ func (c *tokensCreateCmd) Run(e *environment) error {
 	if len(c.Address) > 0 {
 		in["addresses"] = c.Address
 	}
-	if c.Expires > 0 {
-		in["expiryTime"] = time.Now().Add(c.Expires).UTC().Format(time.RFC3339)
+	expires, err := endAfter("--expires", c.Expires)
+	if err != nil {
+		return err
+	}
+	if !expires.IsZero() {
+		in["expiryTime"] = expires.UTC().Format(time.RFC3339)
 	}
 	if err := c.addTo(in); err != nil {
 		return err

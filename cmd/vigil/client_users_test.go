@@ -54,6 +54,10 @@ func TestUserAndTokenCommands(t *testing.T) {
 			"tokens create ci --user ann --scope findings --address 192.0.2.0/24", `{"id":"t2","token":"vgl_text","expiryTime":"2027-01-01T00:00:00Z"}`, 0,
 			`POST /v1/api-tokens  {"addresses":["192.0.2.0/24"],"name":"ci","role":"viewer","scopes":["findings"],"userId":"u1"}`, "vgl_text\n",
 		},
+		{"tokens create ci --expires=-1h", ``, exitUsage, "", "--expires must be longer than zero"},
+		{"mute add x --reason y --for=-1h", ``, exitUsage, "", "--for must be longer than zero"},
+		{"mute add x --reason y --for 0h", ``, exitUsage, "", "--for must be longer than zero"},
+		{"suppress f1 --reason y --for=-1h", ``, exitUsage, "", "--for must be longer than zero"},
 		{"tokens revoke t1", `{"name":"ci"}`, 0, "DELETE /v1/api-tokens/t1", "token ci is revoked"},
 	} {
 		request, answer = "", tt.answer

@@ -47,10 +47,10 @@ type tokenCreateCmd struct {
 // tokenFlags say what a new API token may do, and how long.
 type tokenFlags struct {
 	accountLimitFlags
-	Role    string        `enum:"viewer,analyst,admin" default:"viewer" help:"Role of the token: viewer, analyst or admin."`
-	Expires time.Duration `help:"How long it is valid, such as 720h. Default: token_life of the server, 90 days unless set."`
-	Scope   []string      `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
-	Address []string      `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
+	Role    string         `enum:"viewer,analyst,admin" default:"viewer" help:"Role of the token: viewer, analyst or admin."`
+	Expires *time.Duration `placeholder:"DURATION" help:"How long it is valid, such as 720h. Default: token_life of the server, 90 days unless set."`
+	Scope   []string       `help:"Parts of the API that it is limited to: accounts, administration, console, entities, findings, rules."`
+	Address []string       `help:"Addresses and networks that it may be used from, such as 192.0.2.0/24."`
 }
 
 // accountLimitFlags limit a user or token to some cloud accounts.
@@ -67,7 +67,7 @@ func (f accountLimitFlags) tags() (map[string][]string, error) {
 type tokenEdit struct {
 	name    string
 	role    auth.Role
-	expires time.Duration
+	expires time.Time // zero for the default
 	limits  auth.TokenLimits
 
 	accounts auth.AccountLimit
@@ -75,6 +75,10 @@ type tokenEdit struct {
 
 // Run implements the command.
 func (c *tokenCreateCmd) Run(e *environment) error {
+	expires, err := endAfter("--expires", c.Expires)
+	if err != nil {
+		return err
+	}
 	return c.operate(e, "token.create", func(o *operation) error {
 		caller, err := c.operator(e, o.Installation)
 		if err != nil {
@@ -102,7 +106,7 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		return issueToken(e, o, users[i], tokenEdit{c.Name, role, c.Expires, limits, accounts})
+		return issueToken(e, o, users[i], tokenEdit{c.Name, role, expires, limits, accounts})
 	})
 }
 
@@ -120,10 +124,7 @@ func (c *tokenCreateCmd) accountLimit() (auth.AccountLimit, error) {
 
 // issueToken creates an API token for a user and prints it.
 func issueToken(e *environment, in *operation, u auth.User, t tokenEdit) error {
-	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, Limits: t.limits, Accounts: t.accounts}
-	if t.expires > 0 {
-		edit.ExpiresAt = time.Now().Add(t.expires)
-	}
+	edit := auth.TokenEdit{Name: t.name, User: u.ID, Role: t.role, ExpiresAt: t.expires, Limits: t.limits, Accounts: t.accounts}
 	_, text, err := in.Registry.IssueToken(in.ctx, auth.Operator(u.Org), edit)
 	if err != nil {
 		return err
