@@ -13,10 +13,12 @@ import (
 type applications struct {
 	mu      sync.Mutex
 	created map[string]*registration
+	number  int // of applications that were ever registered
 }
 
 type registration struct {
 	Credential
+	keys    []string            // the valid ones, oldest first
 	roles   map[string][]string // allowed actions by subscription
 	consent []string            // permissions in Graph
 }
@@ -31,7 +33,8 @@ func (c *Cloud) Register(government bool) Credential {
 	if c.applications.created == nil {
 		c.applications.created = map[string]*registration{}
 	}
-	seed := c.options.Seed.With("registered").Nth(len(c.applications.created))
+	seed := c.options.Seed.With("registered").Nth(c.applications.number)
+	c.applications.number++
 	a := &registration{Credential: Credential{Tenant: c.tenant(government), Application: seed.UUID(0)}, roles: map[string][]string{}}
 	c.applications.created[a.Application] = a
 	return a.Credential
@@ -53,11 +56,13 @@ func (c *Cloud) withRegistration(id string, do func(*registration)) {
 	}
 }
 
-// NewKey sets the key of an application and returns it. An application always gets the
-// same key.
+// NewKey adds a key to an application and returns it. The earlier keys stay valid, as with
+// az ad app credential reset --append.
 func (c *Cloud) NewKey(id string) (key string) {
-	key = "sim8Q~" + world.Seed(1).With(id).With("key").Hex(34)
-	c.withRegistration(id, func(a *registration) { a.Key = key })
+	c.withRegistration(id, func(a *registration) {
+		key = "sim8Q~" + world.Seed(1).With(id).With("key").Nth(len(a.keys)).Hex(34)
+		a.keys = append(a.keys, key)
+	})
 	return key
 }
 

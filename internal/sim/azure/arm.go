@@ -18,7 +18,7 @@ type target struct {
 	in     address      // the listed kind and place, or those of the resource
 	name   string       // of the resource; "" for the list
 	object world.Object // the resource
-	rest   string       // sub-resource that is requested
+	rest   string       // sub-resource that is requested, or what is below a resource that does not exist
 	action string       // "storageAccounts/blobServices/containers/read"
 	space  string       // "Microsoft.Storage"
 }
@@ -144,6 +144,7 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 		}
 		found, object, ok := t.in.get(rest[1])
 		if !ok || depth == 0 && !found.isIn(group) {
+			t.object, t.rest = nil, strings.Join(rest[2:], "/")
 			return t, missing
 		}
 		t.in.member, t.name, t.object = found.member, rest[1], object

@@ -9,6 +9,7 @@ package azure
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,16 +147,18 @@ func (c *Cloud) application(role string, government bool) Credential {
 	return Credential{Tenant: c.tenant(government), Application: seed.UUID(0), Key: "sim8Q~" + seed.With("key").Hex(34)}
 }
 
-// roleOf returns the role of an application and its key, or false for an
+// roleOf returns the role of an application and its keys, or false for an
 // unknown application.
-func (c *Cloud) roleOf(application string, government bool) (role, key string, ok bool) {
+func (c *Cloud) roleOf(application string, government bool) (role string, keys []string, ok bool) {
 	for _, role := range []string{"reader", "denied", "unconsented"} {
 		if a := c.application(role, government); a.Application == application {
-			return role, a.Key, true
+			return role, []string{a.Key}, true
 		}
 	}
-	c.withRegistration(application, func(a *registration) { key, ok = a.Key, a.Key != "" && a.Tenant == c.tenant(government) })
-	return made, key, ok
+	c.withRegistration(application, func(a *registration) {
+		keys, ok = slices.Clone(a.keys), len(a.keys) > 0 && a.Tenant == c.tenant(government)
+	})
+	return made, keys, ok
 }
 
 // tenant returns the directory of a cloud.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -135,7 +136,14 @@ func TestChangesOverHTTP(t *testing.T) {
 		`{"id":"graph/policies/authorizationPolicy","patch":{}}`:                                                                            http.StatusBadRequest,
 		`{"id":"/subscriptions/` + sub + `/providers/Microsoft.Other/things/x"}`:                                                            http.StatusBadRequest,
 		`{"id":"nonsense"}`: http.StatusBadRequest,
-		`{`:                 http.StatusBadRequest,
+		`{"id":"/subscriptions/` + sub + `/providers/Microsoft.Security/pricings/KeyVault","patch":{}}`:       http.StatusBadRequest,
+		`{"id":"/subscriptions/` + sub + `/providers/Microsoft.Security/pricings/KeyVault","gone":true}`:      http.StatusBadRequest,
+		`{"id":"/subscriptions/` + sub + `/providers/Microsoft.Security/pricings/VirtualMachines","make":{}}`: http.StatusBadRequest,
+		`{"id":"graph/policies/authorizationPolicy/authorizationPolicy","patch":{}}`:                          http.StatusNoContent,
+		`{"id":"graph/users/nobody","patch":{}}`:                                                              http.StatusBadRequest,
+		`{"id":"graph/users/nobody","make":{}}`:                                                               http.StatusBadRequest,
+		`{"id":"graph/groups/transitiveMembers/x","patch":{}}`:                                                http.StatusBadRequest,
+		`{`: http.StatusBadRequest,
 	} {
 		if got := post(body); got != want {
 			t.Errorf("%s: status %d", body, got)
@@ -194,4 +202,156 @@ func TestFindingsOfCreatedResources(t *testing.T) {
 	if diff := cmp.Diff(want, added); diff != "" {
 		t.Errorf("findings of the created vault's parts (-want +got):\n%s", diff)
 	}
+}
+
+// TestCreatedResourcesAreFoundInAnyCase reads, changes and deletes created resources whose names
+// have capitals: names in Azure are not case-sensitive.
+func TestCreatedResourcesAreFoundInAnyCase(t *testing.T) {
+	t.Parallel()
+	c := newCloud(azure.Options{Seed: 2, Size: 50})
+	sub := c.Subscriptions()[0].ID
+	token := signIn(t, c, c.Reader(false), managementScope)
+	vault := "/subscriptions/" + sub + "/resourceGroups/created/providers/Microsoft.KeyVault/vaults/"
+	for _, change := range []azure.Change{
+		{ID: vault + "NewVault", Make: world.Obj("location", "westeurope")},
+		{ID: vault + "NewVault/keys/SignAll", Make: world.Obj("properties", world.Obj("keySize", 2048))},
+		{ID: vault + "newVault/keys/signAll", Patch: world.Obj("properties", world.Obj("keyUri", "x"))},
+	} {
+		if err := c.Change(change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := `{"id":"` + vault + `NewVault/keys/SignAll","name":"SignAll","properties":{"keySize":2048,"keyUri":"x"}}`
+	for path, want := range map[string]string{
+		"NewVault":              `{"id":"` + vault + `NewVault","name":"NewVault","location":"westeurope"}`,
+		"NewVault/keys":         `{"value":[` + key + `]}`,
+		"newvault/keys":         `{"value":[` + key + `]}`,
+		"NewVault/keys/SignAll": key,
+		"NEWVAULT/keys/SIGNALL": key,
+	} {
+		status, got := get(c, "management.azure.com", vault+path+"?api-version=2022-02-01", token)
+		if status != http.StatusOK || got != want {
+			t.Errorf("%s: %d %s\nwant %s", path, status, got, want)
+		}
+	}
+	if err := c.Change(azure.Change{ID: vault + "NEWVAULT", Gone: true}); err != nil {
+		t.Fatal(err)
+	}
+	if status, got := get(c, "management.azure.com", vault+"NewVault?api-version=2022-02-01", token); status != http.StatusNotFound {
+		t.Errorf("after it was deleted: %d %s", status, got)
+	}
+}
+
+// TestGraphChecksTheCallerFirst sends calls that the cloud does not simulate: only applications
+// that may read the directory get an answer, and injected faults come first.
+func TestGraphChecksTheCallerFirst(t *testing.T) {
+	t.Parallel()
+	now, faults := time.Now(), gateway.NewFaults()
+	c := azure.New(azure.Options{Seed: 2, Today: today, Now: func() time.Time { return now }, Unsimulated: func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.URL.Path != "/v1.0/domains" {
+			return false
+		}
+		w.WriteHeader(http.StatusOK)
+		return true
+	}}, faults)
+	token := signIn(t, c, c.Reader(false), graphScope)
+	check := func(what, path, token string, want int) {
+		t.Helper()
+		if status, got := get(c, "graph.microsoft.com", path, token); status != want {
+			t.Errorf("%s: %d %s, want %d", what, status, got, want)
+		}
+	}
+	check("a reader", "/v1.0/domains", token, http.StatusOK)
+	check("nothing to read", "/v1.0/nothing", token, http.StatusNotFound)
+	check("members of no role", "/v1.0/directoryRoles/members/x", token, http.StatusNotFound)
+	check("members of no group", "/v1.0/groups/transitiveMembers/x", token, http.StatusNotFound)
+	check("no token", "/v1.0/domains", "", http.StatusUnauthorized)
+	check("a token for Resource Manager", "/v1.0/domains", signIn(t, c, c.Reader(false), managementScope), http.StatusUnauthorized)
+	check("a denied application", "/v1.0/domains", signIn(t, c, c.Denied(false), graphScope), http.StatusForbidden)
+	check("an application without consent", "/v1.0/domains", signIn(t, c, c.Unconsented(false), graphScope), http.StatusForbidden)
+	id, err := faults.Add(gateway.Fault{Match: gateway.Call{Service: "Microsoft.Graph"}, Kind: gateway.Fail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("a fault", "/v1.0/domains", token, http.StatusServiceUnavailable)
+	faults.Remove(id)
+	now = now.Add(2 * time.Hour)
+	check("an expired token", "/v1.0/domains", token, http.StatusUnauthorized)
+}
+
+// TestApplicationsHaveSeveralKeys adds a key to an application: both are valid until it is removed.
+func TestApplicationsHaveSeveralKeys(t *testing.T) {
+	t.Parallel()
+	c := newCloud(azure.Options{Seed: 2})
+	a := c.Register(false)
+	if status, got := requestToken(c, a, graphScope); status != http.StatusBadRequest {
+		t.Errorf("without a key: %d %s", status, got)
+	}
+	a.Key = c.NewKey(a.Application)
+	old := a
+	a.Key = c.NewKey(a.Application)
+	if a.Key == old.Key {
+		t.Fatalf("both keys are %q", a.Key)
+	}
+	signIn(t, c, a, graphScope)
+	signIn(t, c, old, graphScope)
+	a.Key += "x"
+	if status, got := requestToken(c, a, graphScope); status != http.StatusUnauthorized {
+		t.Errorf("another key: %d %s", status, got)
+	}
+	c.Unregister(a.Application)
+	if status, got := requestToken(c, old, graphScope); status != http.StatusBadRequest {
+		t.Errorf("after it was removed: %d %s", status, got)
+	}
+	if key := c.NewKey(a.Application); key != "" {
+		t.Errorf("a removed application has the key %q", key)
+	}
+}
+
+func TestApplicationsHaveIDsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	c := newCloud(azure.Options{Seed: 2})
+	first, second := c.Register(false), c.Register(false)
+	c.Unregister(first.Application)
+	if third := c.Register(false); third.Application == second.Application {
+		t.Errorf("two applications have the id %s", third.Application)
+	}
+}
+
+const (
+	graphScope      = "https://graph.microsoft.com/.default"
+	managementScope = "https://management.core.windows.net//.default"
+)
+
+func requestToken(c *azure.Cloud, a azure.Credential, scope string) (int, string) {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {a.Application}, "client_secret": {a.Key}, "scope": {scope}}
+	r := httptest.NewRequest(http.MethodPost, "https://login.microsoftonline.com/"+a.Tenant+"/oauth2/v2.0/token", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// signIn returns a token of an application.
+func signIn(t *testing.T, c *azure.Cloud, a azure.Credential, scope string) string {
+	t.Helper()
+	status, body := requestToken(c, a, scope)
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != http.StatusOK {
+		t.Fatalf("sign in: %d %s", status, body)
+	}
+	return answer.Token
+}
+
+// get sends a call and returns the response without its final line break.
+func get(c *azure.Cloud, host, path, token string) (int, string) {
+	r := httptest.NewRequest(http.MethodGet, "https://"+host+path, nil)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, r)
+	return w.Code, strings.TrimSuffix(w.Body.String(), "\n")
 }

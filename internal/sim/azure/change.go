@@ -23,9 +23,14 @@ type Change struct {
 }
 
 // Change applies a change. Fields whose names are an underscore and a sub-path,
-// such as _config/web, are returned by calls for that sub-path.
+// such as _config/web, are returned by calls for that sub-path. Directory objects
+// can only be patched.
 func (c *Cloud) Change(change Change) error {
-	ref, err := c.resolve(change.ID)
+	resolve := c.resolve
+	if strings.HasPrefix(change.ID, "graph/") {
+		resolve = c.resolveObject
+	}
+	ref, err := resolve(change)
 	if err != nil {
 		return err
 	}
@@ -36,42 +41,47 @@ func (c *Cloud) Change(change Change) error {
 	return nil
 }
 
-// resolve returns the overlay's reference of a resource.
-func (c *Cloud) resolve(id string) (world.Ref, error) {
-	if rest, ok := strings.CutPrefix(id, "graph/"); ok {
-		name := path.Dir(rest)
-		if _, ok := collections[name]; ok {
-			return directoryRef(name, c.tenantOf(name, path.Base(rest)), path.Base(rest)), nil
-		}
-		return world.Ref{}, fmt.Errorf("the directory has no %s", name)
-	}
-	parts := strings.Split(strings.Trim(id, "/"), "/")
+// resolve returns the overlay's reference of the resource of a change.
+func (c *Cloud) resolve(change Change) (world.Ref, error) {
+	parts := strings.Split(strings.Trim(change.ID, "/"), "/")
 	if len(parts) < 2 {
-		return world.Ref{}, fmt.Errorf("%q is not the id of a resource", id)
+		return world.Ref{}, fmt.Errorf("%q is not the id of a resource", change.ID)
 	}
-	t, _ := c.find(id, c.subs[strings.ToLower(parts[1])].Government)
-	if t.in.k == nil || t.rest != "" || strings.EqualFold(path.Base(t.in.k.arm), path.Base(id)) {
-		return world.Ref{}, fmt.Errorf("%q is not the id of a resource", id)
+	t, _ := c.find(change.ID, c.subs[strings.ToLower(parts[1])].Government)
+	name := parts[len(parts)-1]
+	if t.in.k == nil || t.rest != "" || strings.EqualFold(path.Base(t.in.k.arm), name) {
+		return world.Ref{}, fmt.Errorf("%q is not the id of a resource", change.ID)
 	}
-	name := strings.ToLower(path.Base(id))
-	if t.object != nil {
-		name = t.object.Text("name")
+	exists := t.object != nil
+	if change.Make != nil { // names are unique, although t is only in its own resource group
+		_, _, exists = t.in.get(name)
 	}
-	return world.Ref{Type: t.in.k.typ, Place: t.in.place, Name: name}, nil
+	if exists == (change.Make != nil) {
+		return world.Ref{}, fmt.Errorf("%q: a created resource must not exist, any other must exist", change.ID)
+	}
+	return world.Ref{Type: t.in.k.typ, Place: t.in.place, Name: t.in.key(name)}, nil
 }
 
-// tenantOf returns the directory that has an object.
-func (c *Cloud) tenantOf(name, id string) string {
+// resolveObject returns the overlay's reference of the directory object of a change.
+func (c *Cloud) resolveObject(change Change) (world.Ref, error) {
+	at := strings.TrimPrefix(change.ID, "graph/")
+	name, id := path.Dir(at), path.Base(at)
+	s := collections[name]
+	if s.count == nil {
+		return world.Ref{}, fmt.Errorf("the directory has no %s", name)
+	}
+	if change.Patch == nil {
+		return world.Ref{}, fmt.Errorf("%q: directory objects are neither created nor deleted", change.ID)
+	}
 	for _, government := range []bool{false, true} {
 		tenant := c.tenant(government)
-		s := collections[name]
 		for i := range s.count(c) {
-			if s.make(c, tenant, i).Text("id") == id {
-				return tenant
+			if existing := s.make(c, tenant, i).Text("id"); strings.EqualFold(existing, id) {
+				return directoryRef(name, tenant, existing), nil
 			}
 		}
 	}
-	return c.tenant(false)
+	return world.Ref{}, fmt.Errorf("the directory has no %s with the id %q", name, id)
 }
 
 // directoryRef returns the overlay's reference of a directory object.

@@ -44,12 +44,20 @@ func (a address) list(from, max int, visit func(name string, o world.Object) boo
 	return a.World.List(a.kindIn(), a.place, from, max, func(name string, o world.Object) bool { return visit(name, a.embedded(name, o)) })
 }
 
+// key returns the name that a resource has in the overlay. Names in Azure are not
+// case-sensitive, so it is that of the generated resource, and in lower case for others.
+func (a address) key(name string) string {
+	if i, ok := a.index(name); ok && i < a.count() {
+		a.member = member{i: i}
+		return a.name()
+	}
+	return strings.ToLower(name)
+}
+
 // get returns a resource by name.
 func (a address) get(name string) (address, world.Object, bool) {
+	name = a.key(name)
 	a.member = a.memberOf(name)
-	if a.i < a.count() {
-		name = a.name()
-	}
 	o, ok := a.World.Get(a.kindIn(), a.place, name)
 	if !ok {
 		return a, nil, false

@@ -37,15 +37,12 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 	if !known {
 		if i := strings.LastIndex(path, "/"); i > 0 {
 			name, id = path[:i], path[i+1:]
-			s, known = collections[name]
+			s = collections[name]
+			known = s.count != nil // members have no own addresses
 		}
 	}
-	if _, authenticated := c.bearer(r); !known && authenticated && c.isAnswered(w, r, "") {
-		return
-	}
 	if !known {
-		writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+path+"' does not exist."))
-		return
+		name = path
 	}
 	c.faults.Serve(w, r, gateway.Exchange{
 		Call:   gateway.Call{Cloud: "azure", Account: tenant, Service: "Microsoft.Graph", Action: name + "/read"},
@@ -58,6 +55,10 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 				writeJSON(w, http.StatusUnauthorized, graphError("InvalidAuthenticationToken", "Access token is empty, expired or for another service."))
 			case role != "reader" && !c.hasConsent(claims.Application):
 				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
+			case !known:
+				if !c.isAnswered(w, r, "") {
+					writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+path+"' does not exist."))
+				}
 			case s.noQueryOptions && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):
 				writeJSON(w, http.StatusBadRequest, graphError("BadRequest", "Query option is not allowed."))
 			case s.single:

@@ -136,7 +136,11 @@ func (a address) index(name string) (int, bool) {
 		digits = digits[:len(digits)-6]
 	}
 	i, err := strconv.Atoi(digits)
-	return i, ok && err == nil && i >= 0
+	if !ok || err != nil || i < 0 {
+		return 0, false
+	}
+	a.member = member{i: i}
+	return i, strings.EqualFold(a.name(), name) // not another spelling of the number
 }
 
 // group returns the resource's resource group.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,12 +80,12 @@ func (c *Cloud) token(w http.ResponseWriter, r *http.Request, government bool) {
 		return
 	}
 	application := r.PostForm.Get("client_id")
-	_, key, ok := c.roleOf(application, government)
+	_, keys, ok := c.roleOf(application, government)
 	if !ok {
 		signInError(w, http.StatusBadRequest, "unauthorized_client", "AADSTS700016: Application with identifier '"+application+"' was not found in the directory.")
 		return
 	}
-	if !hmac.Equal([]byte(r.PostForm.Get("client_secret")), []byte(key)) {
+	if !slices.Contains(keys, r.PostForm.Get("client_secret")) {
 		signInError(w, http.StatusUnauthorized, "invalid_client", "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID.")
 		return
 	}
