@@ -70,8 +70,8 @@ func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o 
 		if i < count {
 			name = k.Name(p, i)
 			changed, touched := w.Changes.changeOf(Ref{k.Type, p, name})
-			if touched && changed.removed {
-				continue
+			if touched && (changed.removed || changed.created) {
+				continue // a resource that was deleted and created again is in added
 			}
 			o = k.Make(p, i)
 			if touched {

@@ -94,6 +94,9 @@ func TestChangesAreAppliedToGeneratedResources(t *testing.T) {
 	w.Changes.Apply(world.Change{Ref: ref("newer"), Make: world.Obj("n", 200)})
 	w.Changes.Apply(world.Change{Ref: ref("newer"), Gone: true})
 
+	w.Changes.Apply(world.Change{Ref: ref("thing-5"), Gone: true})
+	w.Changes.Apply(world.Change{Ref: ref("thing-5"), Make: world.Obj("n", 55)})
+
 	var got []int64
 	for from := 0; from >= 0; {
 		from = w.List(things, place, from, 3, func(_ string, o world.Object) bool {
@@ -101,10 +104,10 @@ func TestChangesAreAppliedToGeneratedResources(t *testing.T) {
 			return true
 		})
 	}
-	if diff := cmp.Diff([]int64{0, 1, 3, 44, 5, 6, 101}, got); diff != "" {
+	if diff := cmp.Diff([]int64{0, 1, 3, 44, 6, 101, 55}, got); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]int64{"thing-0": 0, "thing-4": 44, "new": 101} {
+	for name, want := range map[string]int64{"thing-0": 0, "thing-4": 44, "thing-5": 55, "new": 101} {
 		if o, ok := w.Get(things, place, name); !ok || o.Number("n") != want {
 			t.Errorf("%s: %v, %v", name, o, ok)
 		}
