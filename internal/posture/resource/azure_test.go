@@ -173,7 +173,7 @@ func TestMembersWithoutEffect(t *testing.T) {
 				continue
 			}
 			if _, err := load("type: " + cloud + ".A.B\n" + list + member + "\n"); err == nil || !strings.Contains(err.Error(), " 6: "+name+" needs ") {
-				t.Errorf("%s of a type of %s: %v", member, cloud, err)
+				t.Errorf("%s of a type of %s: %v, want an error about %s in line 6", member, cloud, err, name)
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func TestListThatDependsOnItself(t *testing.T) {
 	}
 }
 
-// One list may be read over two ways.
+// A list may depend on another in two ways: here A lists B by from and by a function.
 func TestListThatIsReadTwice(t *testing.T) {
 	t.Parallel()
 	const rest = "doc: It.\nscope: region\nname: Name\n"

@@ -24,6 +24,7 @@ func raw(v any) gjson.Result {
 	return gjson.ParseBytes(text)
 }
 
+// firewall is an entry of the corpus: a network with lists of rules, each in the form that line describes.
 type firewall struct {
 	Port   string   `yaml:"port"` // "tcp 22" when empty
 	Org    []string `yaml:"org"`
@@ -34,8 +35,8 @@ type firewall struct {
 	Unread string   `yaml:"unread"`
 }
 
-// line is a rule: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0", where - means no
-// source, followed by further attributes.
+// line is a parsed rule of the corpus: priority, action, protocols with ports, and
+// sources (- for none), then attributes: "1000 allow tcp:22,80;udp 0.0.0.0/0,::/0 target=web".
 type line struct {
 	priority       int
 	action         string
@@ -47,6 +48,12 @@ type line struct {
 	match          map[string]any // further members of the match of a policy's rule
 	disabled       bool
 	egress         bool
+}
+
+// matchMembers maps attributes of a rule to the members of a policy rule's match that they set.
+var matchMembers = map[string]string{
+	"countries": "srcRegionCodes", "groups": "srcAddressGroups", "fqdns": "srcFqdns", "threats": "srcThreatIntelligences",
+	"srctags": "srcSecureTags", "context": "srcNetworkContext", "type": "srcNetworkType",
 }
 
 func parse(text string) (l line) {
@@ -75,13 +82,13 @@ func parse(text string) (l line) {
 		case "network":
 			l.network = value
 		case "countries", "groups", "fqdns", "threats", "srctags":
-			list := []string{"x"}
+			list := []string{"x"} // the predicate only checks whether the list is empty
 			if value == "none" {
 				list = []string{}
 			}
-			l.match[map[string]string{"countries": "srcRegionCodes", "groups": "srcAddressGroups", "fqdns": "srcFqdns", "threats": "srcThreatIntelligences", "srctags": "srcSecureTags"}[key]] = list
+			l.match[matchMembers[key]] = list
 		case "context", "type":
-			l.match[map[string]string{"context": "srcNetworkContext", "type": "srcNetworkType"}[key]] = value
+			l.match[matchMembers[key]] = value
 		default:
 			panic("not a rule: " + text)
 		}
@@ -297,13 +304,14 @@ func TestAuditCorpus(t *testing.T) {
 	})
 }
 
+// worse reports whether a is closer to a violation (yes) than b.
 func worse(a, b predicate.Answer) bool {
 	order := []predicate.Truth{predicate.No, predicate.Unknown, predicate.Yes}
 	return slices.Index(order, a.Truth) > slices.Index(order, b.Truth)
 }
 
-// TestDenyNeverOpens adds a deny rule with precedence to every entry of the
-// corpus, and unread policies.
+// TestDenyNeverOpens changes every entry of two corpora, in one way at a time: it adds a
+// deny, an allow rule with precedence (to firewalls only), or makes the folders unread.
 func TestDenyNeverOpens(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[firewall](t, "testdata/firewall.yaml") {
@@ -318,9 +326,9 @@ func TestDenyNeverOpens(t *testing.T) {
 		if after := opened.ask(); worse(complete, after) {
 			t.Errorf("%s: %v became %v with another allow", e.Name, complete, after)
 		}
-		dark := e.Input
-		dark.Unread = "folders"
-		if after := dark.ask(); after.Truth != predicate.Unknown {
+		unread := e.Input
+		unread.Unread = "folders"
+		if after := unread.ask(); after.Truth != predicate.Unknown {
 			t.Errorf("%s: %v although folders were not read", e.Name, after)
 		}
 	}
@@ -331,9 +339,9 @@ func TestDenyNeverOpens(t *testing.T) {
 		if after := denied.ask(); worse(after, complete) {
 			t.Errorf("%s: %v became %v with a deny policy", e.Name, complete, after)
 		}
-		dark := e.Input
-		dark.Unread = "folders"
-		if after := dark.ask(); after.Truth == predicate.No || complete.Truth == predicate.Yes && after.Truth != predicate.Yes {
+		unread := e.Input
+		unread.Unread = "folders"
+		if after := unread.ask(); after.Truth == predicate.No || complete.Truth == predicate.Yes && after.Truth != predicate.Yes {
 			t.Errorf("%s: %v became %v when folders were not read", e.Name, complete, after)
 		}
 	}

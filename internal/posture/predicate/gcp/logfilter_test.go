@@ -10,8 +10,8 @@ import (
 	"vigil/internal/posture/predicate/predicatetest"
 )
 
-// firewallEntry is the template of the log entries that the creation of a firewall rule writes. It
-// has a list and further texts, which such an entry does not have, for the corpus.
+// firewallEntry is the template of the log entries that the creation of a firewall rule writes; null
+// stands for any value. Real entries lack note, metadata and serviceData, which are for cases of the corpus.
 var firewallEntry = gjson.Parse(`{
 	"logName": "projects/acme-prod/logs/cloudaudit.googleapis.com%2Factivity", "severity": "NOTICE", "insertId": null, "timestamp": null,
 	"resource": {"type": "gce_firewall_rule", "labels": {"project_id": "acme-prod", "firewall_rule_id": null}},
@@ -52,6 +52,7 @@ func FuzzLogFilter(f *testing.F) {
 		if _, err := gcp.ParseLogFilter(filter); err != nil || len(filter) == 0 {
 			return
 		}
+		// The newlines end a comment (--) at the end of a filter, which would hide the parenthesis.
 		if got.Truth == predicate.Yes && matchesEvery("NOT ("+filter+"\n)").Truth == predicate.Yes {
 			t.Errorf("%q matches every entry, and its negation does too", filter)
 		}

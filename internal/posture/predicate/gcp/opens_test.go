@@ -12,7 +12,7 @@ import (
 
 type opens struct {
 	firewall `yaml:",inline"`
-	Ask      string    `yaml:"ask"`     // any, all or a port
+	Ask      string    `yaml:"ask"`     // any, all, or empty for the port of firewall
 	Machine  *[]string `yaml:"machine"` // network tags, service accounts (with an @) and addresses
 }
 
@@ -47,8 +47,8 @@ func TestOpensCorpus(t *testing.T) {
 	predicatetest.Corpus(t, "testdata/opens.yaml", opens.ask)
 }
 
-// TestDenyNeverOpensRule adds a deny rule with precedence to every entry, and
-// removes what could not be read.
+// TestDenyNeverOpensRule changes every entry in two ways, one at a time: it adds a deny
+// rule with precedence, and makes the folders unread.
 func TestDenyNeverOpensRule(t *testing.T) {
 	t.Parallel()
 	for _, e := range predicatetest.Read[opens](t, "testdata/opens.yaml") {

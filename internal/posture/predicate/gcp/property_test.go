@@ -96,7 +96,7 @@ func TestLaterAllowOpensNoMore(t *testing.T) {
 		allow := drawLine(t, "allow", true)
 		early, late := before.clone(), before.clone()
 		*early.stages()[stage] = append(*early.stages()[stage], allow)
-		*late.stages()[stage] = append(*late.stages()[stage], "99"+allow)
+		*late.stages()[stage] = append(*late.stages()[stage], "99"+allow) // priority 991 to 999
 		if a, b := late.ask(), early.ask(); worse(a, b) {
 			t.Fatalf("%v became %v by a later %s\n%+v", b, a, allow, before)
 		}
@@ -125,9 +125,8 @@ func TestWideningNeverCloses(t *testing.T) {
 	})
 }
 
-// TestUnreadableRuleNeverDecides makes the source of one rule unreadable. A
-// network that is open with the rule must not pass, and one that is closed
-// because of it must not become a violation.
+// TestUnreadableRuleNeverDecides makes the source of one rule unreadable: the answer
+// stays the same or becomes unknown.
 func TestUnreadableRuleNeverDecides(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,6 +153,7 @@ func TestReachesMatchesPacketSimulation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := drawFirewall(t, true)
 		want := false
+		// The other sources of rules are too small for Reaches to count them as the internet.
 		for _, sender := range []string{"0.0.0.0/1", "128.0.0.0/1", "::/0"} {
 			for machine := range 16 {
 				var tags []string
@@ -171,7 +171,8 @@ func TestReachesMatchesPacketSimulation(t *testing.T) {
 	})
 }
 
-// passes simulates a packet to TCP port 22 of a machine with some tags.
+// passes simulates a packet from a network of senders to TCP port 22 of a machine with
+// some tags ("network x" or "secure x").
 func (in firewall) passes(sender string, tags []string) bool {
 	order := [][]string{in.Org, in.Folder, in.VPC, in.Policy}
 	if in.Before {
@@ -179,12 +180,12 @@ func (in firewall) passes(sender string, tags []string) bool {
 	}
 	for i, lines := range order {
 		kind := "secure "
-		if i == 2 && !in.Before || i == 3 && in.Before {
+		if i == 2 && !in.Before || i == 3 && in.Before { // in.VPC
 			kind = "network "
 		}
 		lines = slices.Clone(lines)
 		slices.SortStableFunc(lines, func(a, b string) int {
-			if a[0] != b[0] {
+			if a[0] != b[0] { // the priority, which drawLine draws with one digit
 				return int(a[0]) - int(b[0])
 			}
 			return -strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1]) // deny before allow

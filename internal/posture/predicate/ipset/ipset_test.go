@@ -36,21 +36,21 @@ func TestSets(t *testing.T) {
 		}
 	}
 	if Must("8.0.0.0/8").IsInternet() || !Must("8.0.0.0/8", "20.0.0.0/24").IsInternet() || !Must("2400::/32", "2600::1").IsInternet() || !Must("8.0.0.0/8", "20.0.0.1").IsInternet() {
-		t.Error("the size of a set is that of all its ranges")
+		t.Error("IsInternet does not add up the sizes of all ranges of a set")
 	}
 	for _, text := range []string{"", "10.0.0.0/33", "fe80::1%eth0", "somewhere", "10.0.0"} {
 		if s, err := Parse(text); err == nil {
-			t.Errorf("%q is %s", text, s)
+			t.Errorf("Parse accepts %q as %s", text, s)
 		}
 	}
 	if _, err := Range(netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.1")); err == nil {
-		t.Error("a range that ends before it begins")
+		t.Error("Range accepts a range that ends before it begins")
 	}
 	if _, err := Range(netip.Addr{}, netip.Addr{}); err == nil {
-		t.Error("a range without addresses")
+		t.Error("Range accepts the zero addresses")
 	}
 	if _, err := Range(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("::1")); err == nil {
-		t.Error("a range from one version to another")
+		t.Error("Range accepts a range from an IPv4 to an IPv6 address")
 	}
 	if s, err := Range(netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")); err != nil || s.String() != "10.0.0.1-10.0.0.2" {
 		t.Error(s, err)
@@ -73,13 +73,13 @@ func TestSetsMatchAddresses(t *testing.T) {
 		for i := range 256 {
 			single := Set{[]span{{address(i), address(i)}}}
 			if union.Contains(single) != (inA[i] || inB[i]) || difference.Contains(single) != (inA[i] && !inB[i]) || intersection.Contains(single) != (inA[i] && inB[i]) {
-				t.Fatalf("%s and %s differ at %s", a, b, address(i))
+				t.Fatalf("the union, difference or intersection of %s and %s is wrong at %s", a, b, address(i))
 			}
 		}
 	}
 }
 
-// fill adds a random network to a set and to its members.
+// fill adds a random network of 1 to 256 addresses to a set and to its expected members.
 func fill(random *rand.Rand, s *Set, members *[256]bool) {
 	bits := 24 + random.IntN(9)
 	first := random.IntN(256) &^ (1<<(32-bits) - 1)
