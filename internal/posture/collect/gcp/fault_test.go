@@ -3,6 +3,7 @@ package gcp_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,6 +184,14 @@ func TestDisabledServices(t *testing.T) {
 				}
 				if enrolled != "false" {
 					t.Errorf("%s is off: enrolled %q, want one resource with false", service, enrolled)
+				}
+				continue
+			}
+			if kind == "GCP.IAM.Role" { // the policy of the project, which another API returns, names the predefined roles that are granted
+				roles := ownProject.EntitiesOf(kind)
+				predefined := !slices.ContainsFunc(roles, func(e posture.Entity) bool { return !strings.HasPrefix(e.Name, "roles/") })
+				if err := ownProject.Failure(kind); err != nil || len(roles) == 0 || !predefined {
+					t.Errorf("%s is off: %v, %d roles were read, only predefined ones: %v", service, err, len(roles), predefined)
 				}
 				continue
 			}
