@@ -344,7 +344,9 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 
 		for text, want := range map[string]string{
 			"g.V().drop()": "not read only", "g.V().has(": "line 1, column 11", "g.addV('x')": "not read only",
-			"g.V().repeat(__.both()).until(__.hasId('never')).count()": "budget",
+			"g.V().repeat(__.identity()).until(__.hasId('never')).count()": "budget",
+			// The number of paths grows with each loop, and exceeds 64 bits before the budget is spent.
+			"g.V().repeat(__.both()).until(__.hasId('never')).count()": "long overflow",
 		} {
 			if got := i.want(400, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account}); !strings.Contains(got.text, want) {
 				t.Errorf("%s: %s", text, got.text)
