@@ -57,7 +57,7 @@ func TestMasterFileIsCreatedOnceAndPrivate(t *testing.T) {
 		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
 	}
 	if remaining, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".master-*")); len(remaining) > 0 {
-		t.Errorf("left behind: %v", remaining)
+		t.Errorf("temporary files are left behind: %v", remaining)
 	}
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestMasterIsParsedInEveryFormat(t *testing.T) {
 			continue
 		}
 		if !strings.HasPrefix(m.Name(), tt.wantName) {
-			t.Errorf("%s: name %q, want %q first", tt.name, m.Name(), tt.wantName)
+			t.Errorf("%s: name %q, want the prefix %q", tt.name, m.Name(), tt.wantName)
 		}
 		sealed, err := m.EncryptWithContext(t.Context(), []byte("x"), []byte("a"))
 		if err != nil {
@@ -131,6 +131,7 @@ func TestSystemdCredentialMayHaveAGroupBit(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
 	path := filepath.Join(dir, "master")
+	// systemd protects credentials by an access list, which shows as a group bit of the mode: 0440.
 	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o440); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 const canary = "canary-5f1d"
 
-// holder has a text in a field whose methods fmt cannot call.
+// holder has a text in an unexported field, where fmt prints values without calling their methods.
 type holder struct {
 	hidden secret.Text
 	Shown  secret.Text

@@ -78,7 +78,7 @@ func TestBookmarksBelongToAGeneration(t *testing.T) {
 	})
 }
 
-// fill creates a table with n sealed rows in two organisations.
+// fill creates a table with n sealed values in two organisations, and a row without a value.
 func fill(t *testing.T, db *sqldb.DB, box *secret.Box, n int) {
 	t.Helper()
 	ctx := t.Context()
@@ -144,12 +144,13 @@ func values(t *testing.T, db *sqldb.DB) map[secret.Cell][]byte {
 	return out
 }
 
-// interrupted fails after some values, like a crash.
+// interrupted is a column that fails, as in a crash, after some values were resealed.
 type interrupted struct {
 	secret.Column
-	remaining int
+	remaining int // values until it fails
 }
 
+// failing fails when no values remain.
 type failing struct {
 	secret.Resealer
 	remaining *int
@@ -187,10 +188,10 @@ func TestColumnIsResealedInBatchesAndResumes(t *testing.T) {
 		if err := box.ResealAll(ctx, ring, func(_ string, n int) { total += n }, column); err != nil {
 			t.Fatal(err)
 		}
-		if total != 601 {
+		if total != 601 { // of 1001; two batches of 200 were stored before the interruption
 			t.Errorf("%d rows resealed after the interruption, want the 601 left", total)
 		}
-		primary, err := box.Seal(ctx, secret.Cell{}, nil)
+		primary, err := box.Seal(ctx, secret.Cell{}, nil) // its first 5 bytes identify the primary key
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +202,7 @@ func TestColumnIsResealedInBatchesAndResumes(t *testing.T) {
 		for c, v := range got {
 			plaintext, err := box.Open(ctx, c, v)
 			if err != nil || string(plaintext) != c.Row || !bytes.Equal(v[:5], primary[:5]) {
-				t.Fatalf("%+v: %q, %v, key %x", c, plaintext, err, v[:5])
+				t.Fatalf("%+v: opened as %q, %v, sealed with key %x, want %x", c, plaintext, err, v[:5], primary[:5])
 			}
 		}
 	})
@@ -239,7 +240,7 @@ func TestResealingDoesNotOverwriteNewerValues(t *testing.T) {
 		}
 		for c, v := range values(t, db) {
 			if string(v) != "newer" {
-				t.Errorf("%+v holds %q", c, v)
+				t.Errorf("%+v holds %q, want the newer value", c, v)
 			}
 		}
 	})

@@ -35,7 +35,7 @@ type fixture struct {
 	cloud   *canned.Cloud
 	source  collect.Source
 	access  posture.Access
-	replace []string // ids in cases by those of the account
+	replace []string // pairs: an id in the cases, and that of the account
 }
 
 func newFixture(t *testing.T, p posture.Provider) *fixture {
@@ -89,10 +89,11 @@ func newFixture(t *testing.T, p posture.Provider) *fixture {
 	return r
 }
 
-// read reads types of the account, whose cloud has the given answers. Other lists are
-// empty, and other calls are denied.
+// read returns the entities of some types of the account, and the errors of the types that
+// could not be read. The cloud responds with the given answers. Of the other calls, those in
+// listing return an empty list and the rest are denied.
 func (r *fixture) read(ctx context.Context, answers map[string]any, listing map[string]bool, types []posture.EntityType) ([]posture.Entity, map[posture.EntityType]error, error) {
-	if err := r.cloud.Set(canned.Responses{}); err != nil {
+	if err := r.cloud.Set(canned.Responses{}); err != nil { // the simulated cloud answers the calls that open a session
 		return nil, nil, err
 	}
 	session, err := r.source.Open(ctx, r.access)

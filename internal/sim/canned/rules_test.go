@@ -25,13 +25,13 @@ import (
 	"vigil/rules"
 )
 
-// TestEveryRuleFiresAndRests has each rule evaluated on two accounts of a simulated cloud:
+// TestEveryRuleFiresAndPasses has each rule evaluated on two accounts of a simulated cloud:
 // on one it must report a violation, on the other a pass. The collectors read the accounts
 // over HTTP in the protocols of the clouds.
 //
 // The answers of the cloud are those of the rule's cases. Where a case has entities
 // instead, the answers are derived from the declarations of their types.
-func TestEveryRuleFiresAndRests(t *testing.T) {
+func TestEveryRuleFiresAndPasses(t *testing.T) {
 	t.Parallel()
 	product, err := catalog.LoadWithCases(rules.Files, frameworks.Files)
 	if err != nil {
@@ -45,15 +45,15 @@ func TestEveryRuleFiresAndRests(t *testing.T) {
 			fixtures[p] <- newFixture(t, p)
 		}
 	}
-	var sources [3]atomic.Int64
+	var sources [3]atomic.Int64 // number of attempts by their source
 	t.Run("rules", func(t *testing.T) {
 		for _, e := range product.Rules {
 			t.Run(string(e.ID), func(t *testing.T) {
 				t.Parallel()
-				for _, want := range []verdict{fires, rests} {
+				for _, want := range []verdict{fires, passes} {
 					a, err := b.find(t.Context(), e, want)
 					if err != nil {
-						t.Errorf("no answers with which it %s; add a case with raw answers: %v", want, err)
+						t.Errorf("no answers with which the rule %s; add a case with raw answers: %v", want, err)
 						continue
 					}
 					sources[a.source].Add(1)
@@ -61,7 +61,7 @@ func TestEveryRuleFiresAndRests(t *testing.T) {
 					err = b.confirm(t.Context(), r, e, a, want)
 					fixtures[e.Provider] <- r
 					if err != nil {
-						t.Errorf("case %q: it does not %s: %v", a.Name, strings.TrimSuffix(string(want), "s"), err)
+						t.Errorf("case %q, read over HTTP, is not one with which the rule %s: %v", a.Name, want, err)
 					}
 				}
 			})
@@ -77,8 +77,8 @@ const workers = 2
 type verdict string
 
 const (
-	fires verdict = "fires" // at least one resource violates it
-	rests verdict = "rests" // at least one resource passes, and none is unknown
+	fires  verdict = "fires"  // at least one resource violates it
+	passes verdict = "passes" // at least one resource passes, and none is unknown
 )
 
 // An attempt is a case with raw answers.
@@ -94,19 +94,19 @@ type bench struct {
 	schema *evaluate.Schema
 	// Cases of each type, and the answers of its first one. They are parsed once, because
 	// that takes longer than to evaluate a rule on them.
-	told  map[posture.EntityType]func() ([]cases.Case, error)
-	first map[posture.EntityType]func() (map[string]any, error)
+	typeCases    map[posture.EntityType]func() ([]cases.Case, error)
+	firstAnswers map[posture.EntityType]func() (map[string]any, error)
 }
 
 func newBench() *bench {
 	all := declarations()
 	b := &bench{
 		Runner: rulecases.New(declared.Catalog(), all), types: declared.Catalog(), schema: catalog.Schema(all),
-		told: map[posture.EntityType]func() ([]cases.Case, error){}, first: map[posture.EntityType]func() (map[string]any, error){},
+		typeCases: map[posture.EntityType]func() ([]cases.Case, error){}, firstAnswers: map[posture.EntityType]func() (map[string]any, error){},
 	}
 	for _, t := range b.types.Types() {
-		b.told[t.Type] = sync.OnceValues(func() ([]cases.Case, error) { return cases.Read(resources.Files, t.File()) })
-		b.first[t.Type] = sync.OnceValues(func() (map[string]any, error) { return cases.First(resources.Files, t) })
+		b.typeCases[t.Type] = sync.OnceValues(func() ([]cases.Case, error) { return cases.Read(resources.Files, t.File()) })
+		b.firstAnswers[t.Type] = sync.OnceValues(func() (map[string]any, error) { return cases.First(resources.Files, t) })
 	}
 	return b
 }
@@ -145,7 +145,7 @@ func (b *bench) read(ctx context.Context, e catalog.Entry, c catalog.Case) (cata
 	return withScope(c, reading.Entities, reading.Failed), reading.Entities, nil
 }
 
-// withScope returns a case in which everything was read but the types that failed.
+// withScope returns a case whose account was read completely, except for the types that failed.
 func withScope(c catalog.Case, found []posture.Entity, failed map[posture.EntityType]error) catalog.Case {
 	c.Unread, c.Regions = slices.Clone(c.Unread), slices.Clone(c.Regions)
 	for kind := range failed {
@@ -159,7 +159,8 @@ func withScope(c catalog.Case, found []posture.Entity, failed map[posture.Entity
 	return c
 }
 
-// checkAnswers fails when an answer is none that AWS could give.
+// checkAnswers fails when AWS could not give one of the answers. An answer is a single response
+// or a list of {for, answer}; see [cases.Case].
 func checkAnswers(answers map[string]any) error {
 	for call, answer := range answers {
 		options, several := answer.([]any)
@@ -169,7 +170,7 @@ func checkAnswers(answers map[string]any) error {
 		for _, option := range options {
 			one, _ := option.(map[string]any)
 			if _, ok := one["answer"].(map[string]any); !ok {
-				continue
+				continue // a word for an error: "denied"
 			}
 			if err := canned.CheckAWS(call, one["answer"]); err != nil {
 				return err
@@ -213,15 +214,15 @@ func (b *bench) judge(ctx context.Context, e catalog.Entry, c catalog.Case, foun
 }
 
 // candidates yields cases with raw answers for a rule, or why none could be derived from a
-// case. Deriving answers costs more than trying them, so it happens only when the cases
-// before did not serve.
+// case. Deriving answers costs more than trying them, so the cases of the rule that have
+// answers come first.
 func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attempt, error] {
 	return func(yield func(attempt, error) bool) {
 		for _, c := range e.Cases {
 			if len(c.Answers) == 0 || len(c.Entities) > 0 || len(c.Unread) > 0 {
 				continue
 			}
-			c.Violates, c.Unknown, c.NotApplicable = nil, nil, nil
+			c.Violates, c.Unknown, c.NotApplicable = nil, nil, nil // its expected verdicts are not compared
 			if !yield(attempt{c, 0}, nil) {
 				return
 			}
@@ -237,12 +238,12 @@ func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attem
 				}
 			}
 		}
-		told, err := b.told[e.Type]()
+		typeCases, err := b.typeCases[e.Type]()
 		if err != nil {
 			yield(attempt{source: 2}, err)
 			return
 		}
-		for _, c := range told {
+		for _, c := range typeCases {
 			if c.Get == "" && !c.Fails && !yield(attempt{catalog.Case{Name: c.Name, Answers: c.Answers}, 2}, nil) {
 				return
 			}
@@ -292,7 +293,7 @@ func (b *bench) derive(ctx context.Context, e catalog.Entry, c catalog.Case, o d
 			}
 			edges[edge.Label] = append(edges[edge.Label], reference)
 		}
-		first, err := b.first[t.Type]()
+		first, err := b.firstAnswers[t.Type]()
 		if err != nil {
 			return nil, err
 		}
@@ -316,7 +317,7 @@ func (b *bench) reference(ctx context.Context, kind posture.EntityType, named bo
 	if t == nil {
 		return "", fmt.Errorf("%s is not declared", kind)
 	}
-	answers, err := b.first[kind]()
+	answers, err := b.firstAnswers[kind]()
 	if err != nil {
 		return "", err
 	}

@@ -13,12 +13,12 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// secret is the password that the product uses.
+// secret is the password that the event database client of the product uses.
 type secret string
 
 func (s secret) Secret(context.Context, desktop.SecretRef) (string, error) { return string(s), nil }
 
-// server starts a server and returns how the product reaches it.
+// server starts a server with a number of events and returns how the product reaches it.
 func server(t *testing.T, events int64) (*eventdatabase.Server, desktop.EventDatabase) {
 	t.Helper()
 	ca, err := pki.New("test", pki.Around(time.Now(), time.Hour))
@@ -67,7 +67,7 @@ func counted(t *testing.T, db *eventdb.Database) int64 {
 
 func TestEventsAreCountedAndWritten(t *testing.T) {
 	t.Parallel()
-	for _, before := range []int64{0, 41_000} { // without and with tables
+	for _, before := range []int64{0, 41_000} { // without events the tables do not exist either
 		s, spec := server(t, before)
 		if got := counted(t, open(t, spec, "right")); got != before {
 			t.Errorf("%d events, want %d", got, before)
@@ -111,15 +111,15 @@ func TestRefusedAndBrokenConnections(t *testing.T) {
 	}
 	db := open(t, spec, "right")
 	if got := counted(t, db); got != 1 {
-		t.Errorf("%d events", got)
+		t.Errorf("%d events, want 1", got)
 	}
 	s.Listener().Set(flakylistener.Down)
 	_, _, err := db.Probe(t.Context())
 	if f, ok := errors.AsType[*desktop.Failure](err); !ok || f.Cause != desktop.Unreachable {
-		t.Errorf("while it is down: %v", err)
+		t.Errorf("while the server is down: %v, want %s", err, desktop.Unreachable)
 	}
 	s.Listener().Set(flakylistener.Up)
 	if got := counted(t, db); got != 1 {
-		t.Errorf("%d events after it came back", got)
+		t.Errorf("%d events after the server came back, want 1", got)
 	}
 }

@@ -76,8 +76,8 @@ func TestLostEventsAreLogged(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name     string
-		status   int // 0 for no response
-		attempts int
+		status   int    // 0 for no response
+		attempts int    // the publisher gives up after eleven
 		want     string // a part of the log; "" for none
 	}{
 		{"accepted", 200, 1, ""},
