@@ -53,9 +53,7 @@ func (c *accountsLinkCmd) Run(e *environment) error {
 		return c.explain(e, provider)
 	}
 	base := "/v1/providers/" + string(provider) + "/"
-	if _, err := c.call(e, http.MethodPost, base+"cloud-accounts", client.Record{
-		"cloudAccountName": cmp.Or(c.Name, c.Account), "properties": []client.Record{textProperty(posture.AccountIDProperty(provider), c.Account)},
-	}); err != nil {
+	if err := c.addAccount(e, provider, base+"cloud-accounts"); err != nil {
 		return err
 	}
 	credential, err := c.call(e, http.MethodPost, base+"cloud-credentials", client.Record{"properties": properties})
@@ -72,6 +70,34 @@ func (c *accountsLinkCmd) Run(e *environment) error {
 		return nil
 	}
 	return c.wait(e)
+}
+
+// addAccount adds the account, unless an earlier run added it but could not link it.
+func (c *accountsLinkCmd) addAccount(e *environment, provider posture.Provider, path string) error {
+	_, err := c.call(e, http.MethodPost, path, client.Record{
+		"cloudAccountName": cmp.Or(c.Name, c.Account), "properties": []client.Record{textProperty(posture.AccountIDProperty(provider), c.Account)},
+	})
+	if !fault.Is(err, fault.Conflict) {
+		return err
+	}
+	existing, lookupErr := c.call(e, http.MethodGet, path+"/"+url.PathEscape(c.Account), nil)
+	if fault.Is(lookupErr, fault.NotFound) {
+		return err // another conflict, such as too many accounts
+	} else if lookupErr != nil {
+		return lookupErr
+	}
+	all, lookupErr := c.call(e, http.MethodPost, "/v1/cloud-accounts/query", client.Record{"filters": client.Record{"providers": []posture.Provider{provider}}, "getCredentials": true})
+	if lookupErr != nil {
+		return lookupErr
+	}
+	for _, link := range client.Records(all, "relationships") {
+		if client.Text(link, "cloudAccountId") == client.Text(existing, "cloudAccountId") {
+			return fault.New(fault.Conflict, "account %s is linked already, and its status is %s; vigil collect %[1]s collects it. To change its identity, run the script that vigil accounts link %[1]s prints",
+				c.Account, client.Text(existing, "accountStatus.value"))
+		}
+	}
+	fmt.Fprintf(e.stdout, "account %s exists already, but is not linked\n", c.Account)
+	return nil
 }
 
 func textProperty(name, value string) client.Record {

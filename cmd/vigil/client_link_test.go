@@ -98,3 +98,45 @@ func TestClientLink(t *testing.T) {
 		})
 	}
 }
+
+// TestClientLinkContinues runs the command for an account that exists already, because an earlier run failed after it had added it.
+func TestClientLinkContinues(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, account, links string
+		code                 int
+		says, lastCall       string
+	}{
+		{"without a link", `{"cloudAccountId":"123456789012"}`, `{"cloudAccountId":"210987654321","credentialId":"c0"}`, 0, "is linked; ", "POST /v1/providers/aws/account-credential-relationship"},
+		{
+			"with a link", `{"cloudAccountId":"123456789012","accountStatus":{"value":"active"}}`, `{"cloudAccountId":"123456789012","credentialId":"c0"}`,
+			exitFailed, "is linked already, and its status is active", "POST /v1/cloud-accounts/query",
+		},
+		{"another conflict", "", "", exitFailed, "the server refuses", "GET /v1/providers/aws/cloud-accounts/123456789012"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			last := ""
+			call := commandsOn(t, writeSecret(t), func(w http.ResponseWriter, r *http.Request) {
+				last = r.Method + " " + r.URL.Path
+				switch {
+				case last == "POST /v1/providers/aws/cloud-accounts":
+					w.WriteHeader(http.StatusConflict)
+					_, _ = io.WriteString(w, `{"message":"the server refuses"}`)
+				case r.Method == http.MethodGet && tt.account == "":
+					w.WriteHeader(http.StatusNotFound)
+				case r.Method == http.MethodGet:
+					_, _ = io.WriteString(w, tt.account)
+				case r.URL.Path == "/v1/cloud-accounts/query":
+					_, _ = io.WriteString(w, `{"relationships":[`+tt.links+`]}`)
+				default:
+					_, _ = io.WriteString(w, `{"credentialId":"c1"}`)
+				}
+			})
+			code, out := call("accounts", "link", "123456789012", "--role-arn", "arn:aws:iam::123456789012:role/vigil", "--external-id", "x")
+			if code != tt.code || !strings.Contains(out, tt.says) || last != tt.lastCall {
+				t.Errorf("exit %d, last call %s: %s", code, last, out)
+			}
+		})
+	}
+}
