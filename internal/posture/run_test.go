@@ -9,23 +9,23 @@ import (
 
 func TestNextRunSpreadsAccountsOverTheInterval(t *testing.T) {
 	t.Parallel()
-	const accounts, slices = 1200, 12
-	hours := make([]int, slices)
+	const accounts, parts = 1200, 12
+	due := make([]int, parts) // number of accounts by the part of the interval in which they are due
 	for i := range accounts {
 		next := posture.DefaultPlan.Next("org", posture.AccountID(fmt.Sprintf("%012d", i)), now)
 		wait := next.Sub(now)
-		if wait <= 0 || wait > posture.Interval+posture.Interval/48 {
+		if wait <= 0 || wait > posture.Interval+posture.Interval/48 { // Next keeps 1/48 free after a run
 			t.Fatalf("account %d is due after %v", i, wait)
 		}
 		again := posture.DefaultPlan.Next("org", posture.AccountID(fmt.Sprintf("%012d", i)), next)
 		if again.Sub(next) != posture.Interval {
 			t.Fatalf("account %d is due again after %v", i, again.Sub(next))
 		}
-		hours[int(wait/(posture.Interval/slices))%slices]++
+		due[int(wait/(posture.Interval/parts))%parts]++
 	}
-	for hour, n := range hours {
-		if n > accounts/slices*2 {
-			t.Errorf("%d of %d accounts are due in slice %d of %d", n, accounts, hour, slices)
+	for part, n := range due {
+		if n > accounts/parts*2 {
+			t.Errorf("%d of %d accounts are due in part %d of %d of the interval", n, accounts, part, parts)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func TestPlans(t *testing.T) {
 	for _, hours := range []int{posture.MinEveryHours, 12, posture.MaxEveryHours} {
 		plan, every := posture.CollectionPlan{EveryHours: hours}, time.Duration(hours)*time.Hour
 		next := plan.Next("org", "a", now)
-		if wait := next.Sub(now); wait <= 0 || wait > every+every/48 {
+		if wait := next.Sub(now); wait <= 0 || wait > every+every/48 { // Next keeps 1/48 free after a run
 			t.Errorf("every %d hours: due after %v", hours, wait)
 		}
 		if again := plan.Next("org", "a", next); again.Sub(next) != every {

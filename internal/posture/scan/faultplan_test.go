@@ -64,8 +64,8 @@ type recorded struct {
 	provider  posture.Provider
 	vars      resource.Vars
 	regions   []string
-	answers   map[string]collect.TracedCall
-	calls     []string // distinct, sorted
+	answers   map[string]collect.TracedCall // by callKey
+	calls     []string                      // the kinds of call: TracedCall.Call, distinct and sorted
 	evaluator *evaluate.Evaluator
 	lookup    *lookup
 	rules     []posture.Rule
@@ -183,6 +183,7 @@ func (r *recorded) run(t *testing.T, plans int) {
 		for _, rule := range r.rules {
 			unknown += len(after[rule.ID].unknown)
 			for _, flip := range r.flips(rule.ID, read, after[rule.ID]) {
+				// Report each flip once, and at most 40 of them.
 				if flips[string(rule.ID)+flip]++; flips[string(rule.ID)+flip] == 1 && len(flips) <= 40 {
 					t.Errorf("plan %d: rule %s: %s\n%s", i, rule.ID, flip, p)
 				}
@@ -191,11 +192,12 @@ func (r *recorded) run(t *testing.T, plans int) {
 	}
 	t.Logf("%d plans, %d calls failed, %d verdicts unknown, %d distinct flips", plans, hit, unknown, len(flips))
 	if plans > 0 && (hit == 0 || unknown == 0) {
-		t.Errorf("%d calls failed, %d verdicts are unknown", hit, unknown)
+		t.Errorf("%d calls failed and %d verdicts are unknown: the plans test nothing", hit, unknown)
 	}
 }
 
-// flips returns the verdicts of a rule that changed other than to unknown.
+// flips describes the verdicts of a rule that changed other than to unknown, compared
+// with those on the complete account.
 func (r *recorded) flips(rule posture.RuleID, read snapshot, now ruleVerdict) (all []string) {
 	was := r.verdicts[rule]
 	for id := range was.violating {
@@ -231,7 +233,7 @@ func (r *recorded) read(t *testing.T, p *plan, before *snapshot, missing func(st
 			Context: resource.Context{Vars: vars, Cloud: naming.Of(r.provider, types)},
 		}
 		if r.provider == posture.Azure {
-			reader.Answers = nil // as its session does
+			reader.Answers = nil // the Azure collector does not cache answers either
 		}
 		for _, declaration := range types.Of(r.provider) {
 			if (declaration.Scope == resource.PerRegion) != (region != posture.Global) {
@@ -330,9 +332,9 @@ type plan struct {
 // A planned fault applies to one kind of call, or to a part of all calls.
 type planned struct {
 	call string // "" for any
-	kind string // denied, throttled, truncated, half
-	rate uint64 // of 100
-	salt uint64
+	kind string // denied, throttled, truncated (fails without a page), half (fails after half of the pages)
+	rate uint64 // percentage of the calls that fail
+	salt uint64 // selects the calls that fail
 }
 
 func (p *plan) String() string {
@@ -363,7 +365,7 @@ func (p *plan) fault(call, key string) string {
 		if f.call != "" && f.call != call {
 			continue
 		}
-		hash := f.salt
+		hash := f.salt // FNV-1a with the salt as its offset
 		for i := range len(key) {
 			hash = (hash ^ uint64(key[i])) * 1099511628211
 		}

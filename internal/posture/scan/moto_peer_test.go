@@ -14,8 +14,9 @@ import (
 	"vigil/internal/posture/scan"
 )
 
-// awkward is the file of policies that are easily misjudged.
-type awkward struct {
+// policyFile is testdata/moto/policies.yaml: policies that are easily misjudged, with
+// their expected verdicts.
+type policyFile struct {
 	Rules    map[string][]posture.RuleID // by kind of resource
 	Policies []struct {
 		Name, Kind, Why, See string
@@ -47,7 +48,7 @@ func TestPeerVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file awkward
+	var file policyFile
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestPeerVerdicts(t *testing.T) {
 	}
 	o.Rules = slices.DeleteFunc(slices.Clone(o.Rules), func(r posture.Rule) bool { return !checked[r.ID] })
 	if len(o.Rules) != len(checked) {
-		t.Fatalf("%d of the rules %v exist", len(o.Rules), slices.Sorted(maps.Keys(checked)))
+		t.Fatalf("only %d of the rules %v exist", len(o.Rules), slices.Sorted(maps.Keys(checked)))
 	}
 	var resources int
 	names := map[posture.EntityID]string{}
@@ -117,13 +118,14 @@ func TestPeerVerdicts(t *testing.T) {
 		}
 	}
 	if resources < 250 || len(file.Policies) < 30 {
-		t.Errorf("%d resources, %d policies", resources, len(file.Policies))
+		t.Errorf("%d resources, %d policies; want at least 250 and 30", resources, len(file.Policies))
 	}
 	t.Logf("%d resources, %d policies, %d verdicts", resources, len(file.Policies), verdicts)
 }
 
-// resourceName returns the name that the test has given to a resource. Keys and
-// security groups have it as their description: AWS chooses their ids.
+// resourceName returns the name that account.py has given to a resource. Keys and
+// security groups have it as their description, because their names in the collected
+// entities are ids, which AWS chooses.
 func resourceName(e posture.Entity) string {
 	if e.Type == "AWS.KMS.Key" || e.Type == "AWS.EC2.SecurityGroup" {
 		for _, p := range e.Properties {

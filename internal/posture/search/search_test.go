@@ -92,7 +92,7 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		strings.Repeat("not ", 40):              {129, "nested deeper"},
 		strings.Repeat("x", search.MaxLength):   {1, "there is no field"},
 		strings.Repeat("x", search.MaxLength+1): {1, "longer than"},
-		strings.Repeat("tag.a = 1 or ", search.MaxConditions) + "x=1": {search.MaxConditions*13 + 1, "more than"},
+		strings.Repeat("tag.a = 1 or ", search.MaxConditions) + "x=1": {search.MaxConditions*len("tag.a = 1 or ") + 1, "more than"},
 	} {
 		_, err := search.Parse(text)
 		var e *search.Error
@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// An answer and that to its opposite belong together.
+		// Not turns No into Yes and Yes into No, and leaves Maybe: the values add up to that of Yes.
 		if got, opposite := c.Of(e), (posture.Not{Part: c}).Of(e); got+opposite != posture.Yes {
 			t.Fatalf("%q: %v and %v", text, got, opposite)
 		}

@@ -60,7 +60,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		if n := r.open(large); n != 100 {
 			t.Errorf("%d findings are left to be resolved, want 100", n)
 		}
-		for range 2 { // the remaining batches are not removed, as after a crash of the process
+		for range 2 { // further batches remain, as after a crash of the process
 			if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || !more {
 				t.Fatalf("more is %v, %v", more, err)
 			}
@@ -116,6 +116,7 @@ func TestRemovedAccountHasNoOpenFindings(t *testing.T) {
 		remove := func() error {
 			return r.store.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.RemoveAccount(account.ID) })
 		}
+		// observe records a violation; the store calls during while it does so.
 		observe := func(generation int64, during func()) error {
 			rule := posture.RuleJudgement{Rule: "rule", Violating: []posture.Raised{{
 				Finding: posture.Finding{Provider: account.Provider, Object: "it", Level: posture.LevelHigh},

@@ -83,7 +83,7 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 				if n++; round == 2 && n%3 == 0 {
 					continue // it is gone
 				}
-				e.Name += strings.Repeat("x", round*(n%2))
+				e.Name += strings.Repeat("x", round*(n%2)) // from round 1 on, every second name changes
 				entity = e
 				must(rec.Put(ctx, e))
 			}

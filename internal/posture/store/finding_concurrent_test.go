@@ -20,6 +20,7 @@ func TestSuppressionDuringAJudgementIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := store.New(db, secrettest.NewBox(t), new(enqueued))
+	// observe records a violation; the store calls during while it does so.
 	observe := func(level posture.FindingLevel, during func()) {
 		t.Helper()
 		rule := posture.RuleJudgement{Rule: "rule", Violating: []posture.Raised{{
@@ -70,7 +71,8 @@ func TestFindingIsResolvedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Without verdicts, which both delete first, it is as in the later batches of a large account.
+	// Both delete the verdict first, so that one would wait for the other there. Without it
+	// they meet at the finding, as in the later batches of a large account.
 	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`DELETE FROM rule_verdict`)
 		return err
@@ -92,7 +94,9 @@ func TestFindingIsResolvedOnce(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for waiting := 0; waiting < 2; time.Sleep(10 * time.Millisecond) { // for the row or for its other waiter
+		// Wait until both wait for locks: the first for this transaction, the second for the first
+		// one's lock on the row.
+		for waiting := 0; waiting < 2; time.Sleep(10 * time.Millisecond) {
 			var err error
 			if waiting, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `
 				SELECT count(*) FROM pg_locks

@@ -14,9 +14,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// enqueued records jobs once their transaction is committed: the account of a validation,
-// the run of a collection, and "remove " with the account of a removal. It ignores
-// judgements.
+// enqueued records jobs once their transaction is committed: the account of a validation
+// or a stream, the run of a collection, and "remove " with the account of a removal. It
+// ignores judgements.
 type enqueued struct {
 	mu   sync.Mutex
 	jobs []string
