@@ -348,6 +348,14 @@ func TestPages(t *testing.T) {
 			_, _ = io.WriteString(w, page)
 		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListKeys"):
 			_, _ = io.WriteString(w, `{"Truncated":true,"NextMarker":"same"}`)
+		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListAliases"): // a, b, c, b, c, ...
+			next := "b"
+			if strings.Contains(string(body), `"b"`) {
+				next = "c"
+			} else if !strings.Contains(string(body), "Marker") {
+				next = "a"
+			}
+			_, _ = io.WriteString(w, `{"Truncated":true,"NextMarker":"`+next+`"}`)
 		case strings.Contains(string(body), "Action=GetCallerIdentity"): // it has no pagination
 			_, _ = io.WriteString(w, "<GetCallerIdentityResponse><GetCallerIdentityResult><Account>1</Account></GetCallerIdentityResult></GetCallerIdentityResponse>")
 		default:
@@ -364,6 +372,7 @@ func TestPages(t *testing.T) {
 		{"route53", "ListResourceRecordSets", in{"HostedZoneId": "Z"}, 2, nil},
 		{"wafv2", "ListWebACLs", in{"Scope": "REGIONAL"}, 2, nil},
 		{"kms", "ListKeys", nil, 2, awsapi.ErrEndless},
+		{"kms", "ListAliases", nil, 4, awsapi.ErrEndless},
 		{"sts", "GetCallerIdentity", nil, 1, nil},
 	} {
 		pages := 0
@@ -371,6 +380,9 @@ func TestPages(t *testing.T) {
 		for _, e := range c.Pages(t.Context(), tt.service, tt.operation, "us-east-1", tt.input) {
 			if err = e; e == nil {
 				pages++
+			}
+			if pages > tt.pages {
+				break
 			}
 		}
 		if pages != tt.pages || !errors.Is(err, tt.err) {

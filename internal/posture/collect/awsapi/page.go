@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -31,7 +30,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 			return
 		}
 		page := op.Paging()
-		var last []string
+		used := map[string]bool{} // tokens of pages
 		for {
 			answer, err := c.call(ctx, op, region, values)
 			if err != nil || page == nil {
@@ -42,11 +41,12 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 			if !yield(answer, nil) || !more {
 				return
 			}
-			if slices.Equal(tokens, last) {
+			key := strings.Join(tokens, "\x00")
+			if used[key] { // the list would not end
 				yield("", fmt.Errorf("%s %s in %s: %w", service, operation, region, ErrEndless))
 				return
 			}
-			last = tokens
+			used[key] = true
 			for i, name := range page.Input {
 				delete(values, name)
 				if tokens[i] != "" {
@@ -64,7 +64,7 @@ func nextTokens(p *model.Page, answer string) ([]string, bool) {
 	}
 	tokens, hasToken := make([]string, len(p.Output)), false
 	for i, expression := range p.Output {
-		tokens[i] = lookup(answer, expression).String()
+		tokens[i] = strings.Clone(lookup(answer, expression).String()) // without the response that it is part of
 		hasToken = hasToken || tokens[i] != ""
 	}
 	return tokens, hasToken

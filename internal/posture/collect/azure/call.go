@@ -225,6 +225,7 @@ func follow(address string, answer gjson.Result, visited map[string]bool) (strin
 		return "", nil
 	}
 	visited[address] = true
+	next = strings.Clone(next) // visited must not keep the page that it is part of
 	switch u, err := url.Parse(next); {
 	case err != nil || u.Scheme != "https":
 		return "", fmt.Errorf("the next page %.200q is not an https URL", next)

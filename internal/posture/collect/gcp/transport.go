@@ -36,7 +36,8 @@ func (s *session) Pages(ctx context.Context, r *resource.Request, address string
 		return page(answer)
 	}
 	query := queryOf(gjson.ParseBytes(input))
-	for token := ""; ; {
+	used := map[string]bool{} // page tokens
+	for {
 		answer, err := s.call(ctx, http.MethodGet, address, query, nil, permission)
 		if err != nil {
 			return err
@@ -47,14 +48,14 @@ func (s *session) Pages(ctx context.Context, r *resource.Request, address string
 		if err := incomplete(answer); err != nil {
 			return err
 		}
-		next := answer.Get("nextPageToken").String()
-		switch next {
-		case "":
+		token := strings.Clone(answer.Get("nextPageToken").String()) // without the page that it is part of
+		switch {
+		case token == "":
 			return nil
-		case token:
+		case used[token]: // the list would not end
 			return fmt.Errorf("Google returned the page token %.100q twice", token)
 		}
-		token = next
+		used[token] = true
 		query.Set("pageToken", token)
 	}
 }
