@@ -56,7 +56,7 @@ func (c *auditListCmd) Run(e *environment) error {
 	if more {
 		fmt.Fprintf(e.stderr, "the newest %d; --limit prints more\n", len(all))
 	}
-	return client.Render(e.stdout, c.Output, client.Columns(auditColumns), c.limit(all))
+	return client.Render(e.stdout, c.Output, client.Columns(auditColumns), c.flattenTargets(all))
 }
 
 // query returns the filters of the API. The API identifies users by id only.
@@ -150,7 +150,7 @@ func (c *auditListCmd) follow(e *environment, to *client.Client, query url.Value
 		}
 		limit = math.MaxInt
 		slices.Reverse(fresh)
-		if err := out.Write(c.limit(fresh)); err != nil {
+		if err := out.Write(c.flattenTargets(fresh)); err != nil {
 			return err
 		}
 		if err := wait(e.ctx, c.Interval); err != nil {
@@ -159,9 +159,9 @@ func (c *auditListCmd) follow(e *environment, to *client.Client, query url.Value
 	}
 }
 
-// limit returns records in the form of tables, with targets as NAME=ID. Formats that
+// flattenTargets returns records with targets as texts NAME=ID, for tables. Formats that
 // print whole records get them unchanged.
-func (c *auditListCmd) limit(records []client.Record) []client.Record {
+func (c *auditListCmd) flattenTargets(records []client.Record) []client.Record {
 	if c.Output == "json" || c.Output == "yaml" {
 		return records
 	}

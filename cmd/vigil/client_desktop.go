@@ -76,12 +76,12 @@ func (f desktopFlags) change(e *environment, method, path string, in any) (clien
 
 // print prints records.
 func (f desktopListFlags) print(e *environment, columns string, all []client.Record) error {
-	return client.Render(e.stdout, f.Output, client.Columns(columns), f.filter(all))
+	return client.Render(e.stdout, f.Output, client.Columns(columns), f.readable(all))
 }
 
-// filter returns records with readable times. Formats that print whole records get them
+// readable returns records with readable times and reasons. Formats that print whole records get them
 // unchanged.
-func (f desktopListFlags) filter(records []client.Record) []client.Record {
+func (f desktopListFlags) readable(records []client.Record) []client.Record {
 	if f.Output == "json" || f.Output == "yaml" {
 		return records
 	}

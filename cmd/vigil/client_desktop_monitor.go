@@ -73,7 +73,7 @@ func (c *desktopStatusCmd) show(w io.Writer, overview client.Record) error {
 		return nil
 	}
 	fmt.Fprintf(w, "%s components have problems; by cause:\n\n", client.Text(overview, "problem_count"))
-	return client.Render(w, "table", client.Columns("HEALTH=health KIND=cause.kind NAME=cause.name AFFECTED=count SINCE=since REASONS=reasons"), c.filter(problems))
+	return client.Render(w, "table", client.Columns("HEALTH=health KIND=cause.kind NAME=cause.name AFFECTED=count SINCE=since REASONS=reasons"), c.readable(problems))
 }
 
 // fail returns the error of --fail-on.
