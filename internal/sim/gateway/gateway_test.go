@@ -145,8 +145,8 @@ func TestConnectionFaults(t *testing.T) {
 	if _, _, err := get(t, client, url+"reset"); err == nil {
 		t.Error("reset: there was a response")
 	}
-	if _, body, err := get(t, client, url+"half"); !errors.Is(err, io.ErrUnexpectedEOF) || body != "aws say" {
-		t.Errorf("half: %q, %v", body, err)
+	if _, body, err := get(t, client, url+"half"); !errors.Is(err, io.ErrUnexpectedEOF) || body != "aws say" { // half of "aws says hello"
+		t.Errorf("half: %q, %v; want half of the response", body, err)
 	}
 	if status, body, err := get(t, client, url+"garbage"); status != http.StatusOK || err != nil || !strings.Contains(body, "not the answer") {
 		t.Errorf("garbage: %d, %q, %v", status, body, err)
@@ -167,11 +167,11 @@ func TestConnectionFaults(t *testing.T) {
 	defer answer.Body.Close()
 	first := make([]byte, 7)
 	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != "aws say" {
-		t.Errorf("stall: %q, %v", first, err)
+		t.Errorf("stall: %q, %v; want half of the response", first, err)
 	}
 	cancel()
 	if rest, err := io.ReadAll(answer.Body); !errors.Is(err, context.Canceled) || len(rest) > 0 {
-		t.Errorf("stall: then %q, %v", rest, err)
+		t.Errorf("stall: after the half %q, %v; want nothing until the call is cancelled", rest, err)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestFaultsAreSetOverHTTP(t *testing.T) {
 
 func TestServeEndsDuringCalls(t *testing.T) {
 	t.Parallel()
-	for range 30 {
+	for range 30 { // a call begins only sometimes just as the gateway stops
 		stopDuringCalls(t)
 	}
 }

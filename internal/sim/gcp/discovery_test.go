@@ -47,7 +47,8 @@ type method struct {
 	doc        *document
 }
 
-// documents are the discovery documents of the simulated services.
+// documents are the discovery documents of the simulated services. If two versions of an API have
+// methods of the same name, responses are compared with the later document of this list.
 var documents = []string{
 	"essentialcontacts/v1",
 	"accessapproval/v1",
@@ -130,7 +131,7 @@ func TestRoutesAreGoogles(t *testing.T) {
 			known = append(known, m.HTTPMethod+" "+shape(m.doc.RootURL+m.doc.ServicePath+path))
 		}
 		if !slices.ContainsFunc(known, func(k string) bool { return covers(k, shape(request)) }) {
-			t.Errorf("%s is %s, and of Google %v", id, shape(request), known)
+			t.Errorf("%s has the route %s, which is none of Google's: %v", id, shape(request), known)
 		}
 	}
 }
@@ -157,12 +158,13 @@ func TestAnswersAreGoogles(t *testing.T) {
 	}
 }
 
-// A check collects errors.
+// A check compares values with the schemas of a document and collects the differences.
 type check struct {
 	doc      *document
 	problems []string
 }
 
+// complain records a difference; at is the path of the field.
 func (c *check) complain(at, format string, args ...any) {
 	c.problems = append(c.problems, at+": "+fmt.Sprintf(format, args...))
 }

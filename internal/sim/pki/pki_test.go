@@ -20,7 +20,7 @@ func TestLeafVerifiesOnlyWithItsAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := pki.SelfSigned(pki.Around(now, time.Hour), "127.0.0.1")
+	selfSigned, err := pki.SelfSigned(pki.Around(now, time.Hour), "127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +37,15 @@ func TestLeafVerifiesOnlyWithItsAuthority(t *testing.T) {
 		{"by address", leaf.Leaf, "127.0.0.1", true},
 		{"by name", leaf.Leaf, "dc1.corp.example", true},
 		{"another name", leaf.Leaf, "dc2.corp.example", false},
-		{"self-signed", alone.Leaf, "127.0.0.1", false},
+		{"self-signed", selfSigned.Leaf, "127.0.0.1", false},
 		{"expired", expired.Leaf, "127.0.0.1", false},
 	} {
 		_, err := tt.cert.Verify(x509.VerifyOptions{Roots: ca.Pool(), DNSName: tt.host, CurrentTime: now})
 		if got := err == nil; got != tt.want {
-			t.Errorf("%s: verified %v (%v)", tt.name, got, err)
+			t.Errorf("%s: verified: %v (%v), want %v", tt.name, got, err, tt.want)
 		}
 	}
 	if got := pki.Thumbprint(leaf.Leaf); !regexp.MustCompile(`^([0-9A-F]{2}:){31}[0-9A-F]{2}$`).MatchString(got) {
-		t.Errorf("thumbprint %q", got)
+		t.Errorf("thumbprint %q is not 32 bytes in hexadecimal digits, separated by colons", got)
 	}
 }

@@ -57,10 +57,10 @@ func TestMetadataAreSignedUnlessTamperedWith(t *testing.T) {
 		text, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || !strings.Contains(string(text), tt.contains) {
-			t.Errorf("fault %d: %.200q, %v", tt.fault, text, err)
+			t.Errorf("fault %d: %.200q, %v; want %q in the metadata", tt.fault, text, err, tt.contains)
 		}
 		if got := hasValidSignature(t, text, p.SignerPEM()); got != tt.verifies {
-			t.Errorf("fault %d: signature verifies: %v", tt.fault, got)
+			t.Errorf("fault %d: signature verifies: %v, want %v", tt.fault, got, tt.verifies)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if states[types.HostSystemConnectionStateNotResponding] != 1 || states[types.HostSystemConnectionStateConnected] != 1 || accessible != 1 {
-		t.Errorf("hosts %v, %d datastores accessible", states, accessible)
+		t.Errorf("hosts %v, %d datastores accessible; want one of two of each", states, accessible)
 	}
 	if _, _, err := read(t.Context(), c, "wrong"); !isFault[types.InvalidLogin](err) {
 		t.Errorf("a wrong password: %v", err)
@@ -83,6 +83,7 @@ func login(ctx context.Context, c *vcenter.Center, password string) (*govmomi.Cl
 	return govmomi.NewClient(ctx, u, true)
 }
 
+// read logs in and returns the number of hosts by connection state and of accessible datastores.
 func read(ctx context.Context, c *vcenter.Center, password string) (map[types.HostSystemConnectionState]int, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -114,8 +115,7 @@ func read(ctx context.Context, c *vcenter.Center, password string) (map[types.Ho
 	return states, accessible, nil
 }
 
-// TestClientsReadAllPages reads more objects than one response has, of one
-// folder.
+// TestClientsReadAllPages reads the 65 virtual machines of a folder; a response has at most 20.
 func TestClientsReadAllPages(t *testing.T) {
 	t.Parallel()
 	c := start(t, vcenter.Options{User: "svc", Password: "right", Desktops: 65})
@@ -139,7 +139,7 @@ func TestClientsReadAllPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(machines) != 65 || machines[64].Name != "DC0_C0_RP0_VM64" || *machines[64].Parent != folder.Reference() || machines[64].Config.Template {
-		t.Errorf("%d machines, the last is %+v", len(machines), machines[len(machines)-1].Name)
+		t.Errorf("%d machines, the last is %+v; want 65 in the folder", len(machines), machines[len(machines)-1].Name)
 	}
 	var hosts []mo.HostSystem
 	all, err := view.NewManager(client.Client).CreateContainerView(t.Context(), client.ServiceContent.RootFolder, []string{"HostSystem"}, true)

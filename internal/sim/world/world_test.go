@@ -41,7 +41,7 @@ func TestSharesAreKept(t *testing.T) {
 		}
 	}
 	if hits < 1_850 || hits > 2_150 {
-		t.Errorf("%d of 10000 have a share of 0.2", hits)
+		t.Errorf("%d of 10000 are in a share of 0.2, want about 2000", hits)
 	}
 }
 
@@ -122,6 +122,6 @@ func TestChangesAreAppliedToGeneratedResources(t *testing.T) {
 	}
 	w.Changes.Reset()
 	if o, ok := w.Get(things, place, "thing-2"); !ok || o.Number("n") != 2 {
-		t.Error("Reset left something")
+		t.Error("a removed resource is still missing after Reset")
 	}
 }
