@@ -173,14 +173,13 @@ func (s *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
 	return removeResource("account")(s, ctx, c)
 }
 
-// createKey writes the key of a service account and removes its permissions: the scripts
-// bind its roles afterwards.
+// createKey writes a new key of a service account.
 func (s *Server) createKey(_ context.Context, c Call) (string, error) {
 	email := c.one("iam-account")
 	if _, ok := s.get("gcp/"+c.one("project")+"/account/"+email, ""); !ok {
 		return "", refuse("ERROR: (gcloud.iam.service-accounts.keys.create) NOT_FOUND: Unknown service account")
 	}
-	key := s.o.GCP.Limited(reader(email))
+	key := s.o.GCP.NewKey(reader(email))
 	if key.Email != email {
 		return "", refuse("the simulated cloud has its service accounts in the first project")
 	}

@@ -113,9 +113,6 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x, no := c.parse(r)
-	if no != nil && no.status == http.StatusNotFound && c.answerUnsimulated(w, r) {
-		return
-	}
 	if no != nil {
 		x.refuse(w, no)
 		return
@@ -130,13 +127,16 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answerUnsimulated answers a call that the cloud does not simulate. It reports whether it
 // could.
 func (c *Cloud) answerUnsimulated(w http.ResponseWriter, r *http.Request) bool {
-	if c.options.Unsimulated == nil || c.bearer(r) == nil {
-		return false
-	}
+	p, ok := c.projectIn(r)
+	return ok && c.options.Unsimulated != nil && c.options.Unsimulated(w, r, p)
+}
+
+// projectIn returns the project that a request names.
+func (c *Cloud) projectIn(r *http.Request) (Project, bool) {
 	for _, p := range c.order {
 		if strings.Contains(r.URL.Path, "/projects/"+p.ID) || strings.Contains(r.URL.Path, "/projects/"+p.Number) || r.URL.Query().Get("project") == p.ID {
-			return c.options.Unsimulated(w, r, p)
+			return p, true
 		}
 	}
-	return false
+	return Project{}, false
 }

@@ -397,3 +397,68 @@ func TestChangesNameTheirResources(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsimulatedCallsAreCheckedFirst sends calls that the cloud does not simulate: only accounts
+// with all permissions get an answer, and injected faults come first.
+func TestUnsimulatedCallsAreCheckedFirst(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{Unsimulated: func(w http.ResponseWriter, r *http.Request, _ gcp.Project) bool {
+		if !strings.HasSuffix(r.URL.Path, "/models") {
+			return false
+		}
+		_, _ = w.Write([]byte(`{"models":[]}`))
+		return true
+	}})
+	base := "https://aiplatform.googleapis.com/v1/projects/" + c.Projects()[0].ID
+	check := func(what, address string, want int) {
+		t.Helper()
+		if status, answer := c.send(t, http.MethodGet, address); status != want {
+			t.Errorf("%s: %d %v, want %d", what, status, answer, want)
+		}
+	}
+	check("a reader", base+"/models", http.StatusOK)
+	check("nothing to read", base+"/nothing", http.StatusNotFound)
+	check("no project", "https://aiplatform.googleapis.com/v1/models", http.StatusNotFound)
+	id, err := c.faults.Add(gateway.Fault{Match: gateway.Call{Service: "aiplatform", Account: c.Projects()[0].ID}, Kind: gateway.Fail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("a fault", base+"/models", http.StatusServiceUnavailable)
+	c.faults.Remove(id)
+	for name, credential := range map[string]gcp.Credential{"a denied account": c.Denied(), "an account with one permission": c.Limited("some", "compute.instances.list")} {
+		_, answer := c.signIn(t, credential, claims{})
+		c.token, _ = answer["access_token"].(string)
+		check(name, base+"/models", http.StatusForbidden)
+	}
+	c.token = ""
+	check("no token", base+"/models", http.StatusUnauthorized)
+}
+
+// TestServiceAccountsHaveSeveralKeys adds a key to a service account: both are valid. Other
+// permissions do not change the keys, and another key does not change the permissions.
+func TestServiceAccountsHaveSeveralKeys(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{})
+	old := c.Limited("renewed", "compute.instances.list")
+	renewed := c.NewKey("renewed")
+	if renewed.Email != old.Email || renewed.Key == old.Key {
+		t.Fatalf("the account of the new key is %s; same key: %v", renewed.Email, renewed.Key == old.Key)
+	}
+	instances := "https://compute.googleapis.com/compute/v1/projects/" + c.Projects()[0].ID + "/aggregated/instances"
+	for name, credential := range map[string]gcp.Credential{"old": old, "new": renewed} {
+		status, answer := c.signIn(t, credential, claims{})
+		if status != http.StatusOK {
+			t.Errorf("the %s key: %d %v", name, status, answer)
+		}
+		c.token, _ = answer["access_token"].(string)
+		if status, answer := c.send(t, http.MethodGet, instances); status != http.StatusOK {
+			t.Errorf("a permitted call with the %s key: %d %v", name, status, answer)
+		}
+	}
+	if again := c.Limited("renewed"); again != renewed {
+		t.Error("another key after the permissions changed")
+	}
+	if status, answer := c.send(t, http.MethodGet, instances); status != http.StatusForbidden {
+		t.Errorf("without permissions: %d %v", status, answer)
+	}
+}

@@ -25,14 +25,18 @@ import (
 // An account is a service account that may sign in.
 type account struct {
 	email       string
-	keyID       string
-	key         *rsa.PrivateKey
-	project     Project  // home project
-	all         bool     // has all permissions
-	permissions []string // its permissions, unless all is set
+	keys        []accountKey // the valid ones, oldest first
+	project     Project      // home project
+	all         bool         // has all permissions
+	permissions []string     // its permissions, unless all is set
 }
 
-// A Credential is a service account and its key.
+type accountKey struct {
+	id      string
+	private *rsa.PrivateKey
+}
+
+// A Credential is a service account and its newest key.
 type Credential struct {
 	Email string
 	Key   string // the key file in base64
@@ -40,35 +44,57 @@ type Credential struct {
 
 // Reader returns a service account of the first project that may read
 // everything in all projects.
-func (c *Cloud) Reader() Credential { return c.credential("vigil-reader", true, nil) }
+func (c *Cloud) Reader() Credential { return c.permit("vigil-reader", true, nil) }
 
 // Denied returns a service account that may sign in and nothing else.
-func (c *Cloud) Denied() Credential { return c.credential("vigil-denied", false, nil) }
+func (c *Cloud) Denied() Credential { return c.permit("vigil-denied", false, nil) }
 
 // Limited returns a service account with these permissions in all projects.
 func (c *Cloud) Limited(name string, permissions ...string) Credential {
-	return c.credential(name, false, permissions)
+	return c.permit(name, false, permissions)
 }
 
-func (c *Cloud) credential(name string, all bool, permissions []string) Credential {
+func (c *Cloud) permit(name string, all bool, permissions []string) Credential {
+	return c.withAccount(name, func(a *account) { a.all, a.permissions = all, permissions })
+}
+
+// NewKey adds a key to a service account. The earlier keys stay valid. An account that does not
+// exist is created, without permissions.
+func (c *Cloud) NewKey(name string) Credential { return c.withAccount(name, c.addKey) }
+
+// withAccount changes a service account, which is created if it does not exist.
+func (c *Cloud) withAccount(name string, do func(*account)) Credential {
 	home := c.order[0]
 	email := name + "@" + home.ID + ".iam.gserviceaccount.com"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// Running calls keep the old account.
-	a := &account{email: email, keyID: c.options.Seed.With(email).Hex(40), key: keyFor(name), project: home, all: all, permissions: permissions}
-	c.accounts[email] = a
+	a := account{email: email, project: home}
+	if old := c.accounts[email]; old != nil {
+		a = *old // a copy: running calls keep the old account
+	}
+	do(&a)
+	if len(a.keys) == 0 {
+		c.addKey(&a)
+	}
+	c.accounts[email] = &a
 	return Credential{Email: email, Key: base64.StdEncoding.EncodeToString(a.file())}
 }
 
-// privateKeys are keys by the name of their service account. They are slow to
-// generate, and all clouds of a process can share them.
+func (c *Cloud) addKey(a *account) {
+	name, _, _ := strings.Cut(a.email, "@")
+	n := len(a.keys)
+	added := accountKey{c.options.Seed.With(a.email).Nth(n).Hex(40), privateKey(fmt.Sprint(name, "/", n))}
+	a.keys = append(slices.Clone(a.keys), added)
+}
+
+// privateKeys are keys by the name of their service account and their number. They are slow
+// to generate, and all clouds of a process can share them.
 var (
 	keyMutex    sync.Mutex
 	privateKeys = map[string]*rsa.PrivateKey{}
 )
 
-func keyFor(name string) *rsa.PrivateKey {
+func privateKey(name string) *rsa.PrivateKey {
 	keyMutex.Lock()
 	defer keyMutex.Unlock()
 	key, ok := privateKeys[name]
@@ -83,16 +109,17 @@ func keyFor(name string) *rsa.PrivateKey {
 	return key
 }
 
-// file returns Google's key file.
+// file returns Google's key file of the newest key.
 func (a *account) file() []byte {
-	der, err := x509.MarshalPKCS8PrivateKey(a.key)
+	key := a.keys[len(a.keys)-1]
+	der, err := x509.MarshalPKCS8PrivateKey(key.private)
 	if err != nil {
 		panic(err) // cannot fail for an RSA key
 	}
 	text, err := json.MarshalIndent(map[string]string{
-		"type": "service_account", "project_id": a.project.ID, "private_key_id": a.keyID,
+		"type": "service_account", "project_id": a.project.ID, "private_key_id": key.id,
 		"private_key":  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-		"client_email": a.email, "client_id": "1" + a.keyID[:8],
+		"client_email": a.email, "client_id": "1" + a.keys[0].id[:8],
 		"auth_uri": "https://accounts.google.com/o/oauth2/auth", "token_uri": tokenURI,
 		"auth_provider_x509_cert_url": "https://www.googleapis.com/oauth2/v1/certs", "universe_domain": "googleapis.com",
 	}, "", "  ")
@@ -180,12 +207,13 @@ func (c *Cloud) verify(assertion string) (*account, error) {
 	switch {
 	case a == nil:
 		return nil, errors.New("Invalid grant: account not found") //nolint:staticcheck // Google's words
-	case err != nil, header.Alg != "RS256", header.Kid != a.keyID:
+	case err != nil, header.Alg != "RS256":
 		return a, errors.New("Invalid JWT Signature.") //nolint:staticcheck // Google's words
 	}
+	key := slices.IndexFunc(a.keys, func(k accountKey) bool { return k.id == header.Kid })
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	switch {
-	case rsa.VerifyPKCS1v15(&a.key.PublicKey, crypto.SHA256, digest[:], signature) != nil:
+	case key < 0 || rsa.VerifyPKCS1v15(&a.keys[key].private.PublicKey, crypto.SHA256, digest[:], signature) != nil:
 		return a, errors.New("Invalid JWT Signature.") //nolint:staticcheck // Google's words
 	case claims.Aud != tokenURI:
 		return a, fmt.Errorf("Invalid JWT: Failed audience check. The right audience is %s", tokenURI) //nolint:staticcheck // Google's words

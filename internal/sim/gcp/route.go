@@ -56,12 +56,14 @@ func serviceOf(r *http.Request) string {
 func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 	x := &call{Cloud: c, service: serviceOf(r), query: r.URL.Query(), args: map[string]string{}}
 	x.route = x.match(r.Method, r.URL.EscapedPath())
-	if x.route == nil {
-		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The simulated " + x.service + " has no " + r.Method + " " + r.URL.Path}
-	}
 	x.account = c.bearer(r)
 	if x.account == nil {
 		return x, unauthenticated
+	}
+	if x.route == nil {
+		x.route = unsimulated(x.service, r)
+		x.project, _ = c.projectIn(r)
+		return x, nil
 	}
 	if r.Method == http.MethodPost {
 		if err := json.NewDecoder(r.Body).Decode(&x.body); err != nil && err != io.EOF { // a body may be missing
@@ -89,6 +91,17 @@ func (c *Cloud) parse(r *http.Request) (*call, *failure) {
 		return x, &failure{status: http.StatusNotFound, reason: "notFound", message: "The specified bucket does not exist."}
 	}
 	return x, x.denied()
+}
+
+// unsimulated returns the route of a call that the cloud does not simulate. Its permission is
+// unknown: only accounts with all permissions have it.
+func unsimulated(service string, r *http.Request) *route {
+	return &route{
+		id: routesOf(service) + ".unsimulated", method: r.Method, path: r.URL.Path, permission: service + ".unsimulated",
+		answer: func(*call) (world.Object, *failure) {
+			return nil, &failure{status: http.StatusNotFound, reason: "notFound", state: "NOT_FOUND", message: "The simulated " + service + " has no " + r.Method + " " + r.URL.Path}
+		},
+	}
 }
 
 // match finds the route of a path and sets its parameters.
