@@ -25,8 +25,8 @@ func TestCases(t *testing.T) {
 	t.Logf("%d types, %d cases", types, count)
 }
 
-// TestCasesHaveEverything makes sure that each property and edge of a type of Azure
-// or Google Cloud is in a case, and that each call is refused in one.
+// TestCasesHaveEverything checks that each property and edge of a type of Azure
+// or Google Cloud occurs in a case, and that each call is denied in a case.
 func TestCasesHaveEverything(t *testing.T) {
 	t.Parallel()
 	catalog, err := resource.Load(derive.Functions(), resources.Files)
@@ -61,7 +61,7 @@ func TestCasesHaveEverything(t *testing.T) {
 		}
 		for _, call := range declared.Calls {
 			if !refused[call.Call] {
-				t.Errorf("%s: no case refuses %s", declared.Type, call.Call)
+				t.Errorf("%s: no case denies %s", declared.Type, call.Call)
 			}
 		}
 	}

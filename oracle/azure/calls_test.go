@@ -14,7 +14,7 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// A method is one way to read from Azure Resource Manager.
+// A method is a GET of Azure Resource Manager.
 type method struct {
 	module  *module
 	name    string // client and method
@@ -26,7 +26,7 @@ type method struct {
 // Modules are the typed modules.
 type Modules struct {
 	methods []*method
-	mu      sync.Mutex // shapes are made when they are asked for
+	mu      sync.Mutex // guards the shapes of the modules, which are converted on first use
 }
 
 // Open downloads the modules of modules.txt, unless the module cache has them, and
@@ -60,15 +60,15 @@ func Open() (*Modules, error) {
 	return all, nil
 }
 
-// readRequest returns what a function that makes a request asks for, or nil when it is
-// not a GET.
+// readRequest returns the path, version and query of the request that a generated function
+// creates, or nil when it is not a GET.
 func readRequest(d *ast.FuncDecl) *method {
 	m, get := &method{}, false
 	optional := 0
 	var visit func(n ast.Node) bool
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.IfStmt: // what is set there depends on the options
+		case *ast.IfStmt: // sets parameters that are optional
 			optional++
 			ast.Inspect(n.Body, visit)
 			optional--
@@ -96,21 +96,21 @@ func readRequest(d *ast.FuncDecl) *method {
 		return true
 	}
 	ast.Inspect(d.Body, visit)
-	if !get || m.path == "" || strings.Contains(m.path, "/providers/{") { // of any provider: nothing is known of the answer
+	if !get || m.path == "" || strings.Contains(m.path, "/providers/{") { // reads a resource of any provider: the response has no shape
 		return nil
 	}
 	return m
 }
 
-// earlier are the versions of APIs that no typed module has. What is said of them is
-// held against the versions that came before them, whichever module has those.
+// earlier are the versions of APIs that no typed module has, with those that there are. Calls
+// in such a version are compared with a method that reads the path, whatever its version.
 var earlier = map[string]string{
 	"Microsoft.Sql 2021-11-01":                 "the typed module has previews up to 2021-11-01-preview, and then only newer previews",
 	"Microsoft.OperationalInsights 2022-10-01": "the typed modules have 2021-06-01 and 2025-07-01",
 }
 
-// Describe returns what the typed modules say of a call. The owner is the resource type
-// that an id stands for.
+// Describe returns the input and output of a call according to the typed modules. If the path
+// of the call begins with the id of a resource, owner is the type of that resource.
 func (ms *Modules) Describe(r *resource.Request, owner string) (input, output *model.Shape, err error) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -123,14 +123,14 @@ func (ms *Modules) Describe(r *resource.Request, owner string) (input, output *m
 			version = m.From.String()
 		}
 	}
-	path, fromID := whole(path, owner)
+	path, fromID := replaceVariables(path, owner)
 	var others []string
 	for _, m := range ms.methods {
 		if !m.covers(path, fromID) {
 			continue
 		}
-		_, older := earlier[namespace(path)+" "+version]
-		if m.version == version || older || version == "" {
+		_, anyVersion := earlier[namespace(path)+" "+version]
+		if m.version == version || anyVersion || version == "" {
 			return &model.Shape{Name: "query", Type: model.Structure, Members: m.query}, m.module.response(m.name), nil
 		}
 		others = append(others, m.version)
@@ -153,9 +153,10 @@ func namespace(path string) string {
 
 var variables = regexp.MustCompile(`\$\{[^}]*\}|\$[a-z0-9]+|\{[^}]*\}`)
 
-// whole returns a path whose variables are {}, and whether it begins with the id of a
-// resource: then what is before the provider may be a subscription or a resource group.
-func whole(path, owner string) (string, bool) {
+// replaceVariables returns a path in which every variable is {}, and whether the path begins
+// with the id of a resource: the result then has only the part of the id from its provider on,
+// because the resource may be in a subscription or in a resource group.
+func replaceVariables(path, owner string) (string, bool) {
 	for _, variable := range []string{"${id}", "$name"} {
 		rest, ok := strings.CutPrefix(path, variable)
 		if !ok {
@@ -180,6 +181,8 @@ func whole(path, owner string) (string, bool) {
 // any name.
 func (m *method) covers(path string, fromID bool) bool {
 	own := variables.ReplaceAllString(m.path, "{}")
+	// The part before the last provider is not compared if it is unknown: the path begins with an
+	// id, or the method takes a scope.
 	if strings.Contains(path, "/providers/") && (fromID || strings.HasPrefix(own, "/{}/")) {
 		if !fromID && strings.Count(path, "/providers/") != strings.Count(own, "/providers/") {
 			return false
@@ -187,7 +190,7 @@ func (m *method) covers(path string, fromID bool) bool {
 		own, path = fromProvider(own), fromProvider(path)
 	}
 	return slices.EqualFunc(strings.Split(own, "/"), strings.Split(path, "/"), func(x, y string) bool {
-		return strings.EqualFold(x, y) || x == "{}" && y != "" || x == "default" && y == "{}" // the only name there is
+		return strings.EqualFold(x, y) || x == "{}" && y != "" || x == "default" && y == "{}" // resources that can only be named default
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// download returns the folders of the modules that a file lists. They are no
-// requirements of go.mod: those would take the modules of their own tests with them.
+// download returns the folders of the modules that a file lists. go.mod does not require
+// them, because it would then also have to list the modules that their tests need.
 func download(list string) (dirs []string, err error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -28,8 +28,8 @@ func download(list string) (dirs []string, err error) {
 		}
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir = os.TempDir() // in no module, whose go.sum it would extend
-	cmd.Env = append(os.Environ(), "GONOSUMDB=*", "GOWORK=off")
+	cmd.Dir = os.TempDir()                                      // in no module, whose go.sum it would extend
+	cmd.Env = append(os.Environ(), "GONOSUMDB=*", "GOWORK=off") // the list has the checksums
 	out, failure := cmd.Output()
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	for {

@@ -33,9 +33,11 @@ func (plainSealer) Open(_ context.Context, _ secret.Cell, plain []byte) ([]byte,
 	return plain, nil
 }
 
+// callback is the URL at which dex returns the browser to Vigil. Nothing listens there: the test
+// reads the redirect.
 const callback = "http://127.0.0.1:1/console/sso/callback"
 
-// newDex serves dex with its mock connector, whose user is in the group authors.
+// newDex serves dex with its mock connector, whose user is kilgore@kilgore.trout in the group authors.
 func newDex(t *testing.T) string {
 	t.Helper()
 	var handler http.Handler
@@ -101,11 +103,11 @@ func TestLoginAtDex(t *testing.T) {
 	defer res.Body.Close()
 	to, err := res.Location()
 	if err != nil {
-		t.Fatalf("dex answers %d at %s", res.StatusCode, res.Request.URL)
+		t.Fatalf("dex answers %d at %s instead of a redirect to the callback", res.StatusCode, res.Request.URL)
 	}
 	got, err := p.Finish(t.Context(), cookie, to.Query())
 	if err != nil || got.Issuer != issuer || got.Subject == "" || got.Email != "kilgore@kilgore.trout" || !slices.Contains(got.Groups, "authors") || got.Return != "/console/findings" {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("log in as kilgore@kilgore.trout: got %+v, %v", got, err)
 	}
 	if _, err := p.Finish(t.Context(), cookie, to.Query()); sso.ReasonOf(err) != sso.Invalid {
 		t.Errorf("a code is accepted twice: %v", err)
