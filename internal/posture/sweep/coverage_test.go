@@ -46,7 +46,7 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		cloud  pair
-		lost   bool // its worker is lost
+		lost   bool // whether the run's worker is lost
 		failed []posture.EntityType
 		reason string
 	}{
@@ -60,10 +60,10 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Open(t, dbtest.SQLite(t))
-			s, st := newPair(t, db, &pair{first: noEntities, later: noEntities})
+			s, st := newRecordingSweep(t, db, &pair{first: noEntities, later: noEntities})
 			work(t, s, false)
 			wantFailed(t, st, nil, "")
-			// The store's clock has a resolution of a millisecond.
+			// The store keeps milliseconds: wait, so that the next run begins later than this one ended.
 			for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
 			}
 			s.Runner.Sources[posture.AWS] = &tt.cloud
@@ -84,7 +84,7 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 // the run and are marked as failed.
 func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 	t.Parallel()
-	s, st := newPair(t, dbtest.Open(t, dbtest.SQLite(t)), &cloud{})
+	s, st := newRecordingSweep(t, dbtest.Open(t, dbtest.SQLite(t)), &cloud{})
 	failed := map[posture.Scope]bool{
 		{Type: "Azure.Storage.StorageAccount", Region: posture.Global}: true,
 		{Type: "GCP.Compute.Network", Region: posture.Global}:          true,
@@ -101,7 +101,7 @@ func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The store's clock has a resolution of a millisecond.
+	// The store keeps milliseconds: wait, so that the run begins later than these scopes were read.
 	for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
 	}
 	r, err := s.Start(t.Context(), org, id, posture.RunScope{Regions: []string{"westeurope"}})
@@ -122,8 +122,8 @@ func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 	}
 }
 
-// newPair returns a sweep that records to its store.
-func newPair(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store.Store) {
+// newRecordingSweep returns a sweep over a source that records to its store, and the store.
+func newRecordingSweep(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store.Store) {
 	t.Helper()
 	s := newSweep(t, db, noEntities)
 	st := s.Store.(*store.Store)
@@ -131,7 +131,8 @@ func newPair(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Sweep, *store
 	return s, st
 }
 
-// work continues the run that is in progress, or starts one.
+// work continues the run that is in progress, or starts one. With lost, another worker of
+// the run is lost, so that the run ends and another one starts.
 func work(t *testing.T, s *sweep.Sweep, lost bool) {
 	t.Helper()
 	runs, _, err := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{Size: 1})
@@ -162,10 +163,10 @@ func wantFailed(t *testing.T, s *store.Store, want []posture.EntityType, reason 
 		}
 		failed++
 		if !strings.Contains(c.Why, reason) {
-			t.Errorf("%s failed because %q", c.Type, c.Why)
+			t.Errorf("%s failed because %q, want %q", c.Type, c.Why, reason)
 		}
 	}
 	if failed != len(want) {
-		t.Errorf("%d scopes failed, want %v", failed, want)
+		t.Errorf("%d scopes failed, want those of %v", failed, want)
 	}
 }

@@ -151,7 +151,7 @@ func TestNotificationsOfBothSignatureVersionsAreAccepted(t *testing.T) {
 		}
 	}
 	if got := fx.internet.Calls.Load(); got != 1 {
-		t.Errorf("the certificate was fetched %d times", got)
+		t.Errorf("the certificate was fetched %d times, want once", got)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestSubscriptionIsConfirmedAndEnds(t *testing.T) {
 		t.Fatalf("Verify = %v, %v", o, err)
 	}
 	if err := fx.verifier.Confirm(t.Context(), o); err != nil || fx.sns.Confirmed(n.Token) != "" {
-		t.Error("a subscription that has ended was confirmed again")
+		t.Errorf("Confirm after the subscription has ended: %v, confirmed %q; want no call", err, fx.sns.Confirmed(n.Token))
 	}
 }
 
@@ -284,7 +284,7 @@ var forgeries = []forgery{
 	{"certificate in a folder", refusal.Certificate, withCertificateURL("https://" + host + "/a/../x.pem")},
 	{"certificate that does not exist", refusal.Certificate, withCertificateURL("https://" + host + "/none.pem")},
 	{"certificate that redirects", refusal.Certificate, withCertificateURL("https://" + host + "/redirect.pem")},
-	{"certificate that never ends", refusal.Certificate, withCertificateURL("https://" + host + "/large.pem")},
+	{"certificate that is too large", refusal.Certificate, withCertificateURL("https://" + host + "/large.pem")},
 	{"certificate on this machine", refusal.Certificate, withCertificateURL("https://127.0.0.1/x.pem")},
 	{"certificate at the metadata service", refusal.Certificate, withCertificateURL("http://169.254.169.254/x.pem")},
 	{"no certificate", refusal.Certificate, withCertificateURL("")},
@@ -493,7 +493,7 @@ func FuzzVerify(f *testing.F) {
 			t.Fatalf("accepted without a token or a certificate: %+v", o)
 		}
 		if err == nil && (o.Stream.Account != account || len(o.Messages) != 1 || o.Messages[0].ID == "") {
-			t.Fatalf("%+v", o)
+			t.Fatalf("accepted for another account, or without one message with an id: %+v", o)
 		}
 	})
 }

@@ -27,11 +27,11 @@ import (
 )
 
 const (
-	project  = "shop-prod-1"
-	handle   = "abcdefabcdef"
-	audience = "https://vigil.example/events/gcp"
-	pusher   = "vigil-push-abcdefabcdef@shop-prod-1.iam.gserviceaccount.com"
-	pushed   = "projects/shop-prod-1/subscriptions/vigil-push-abcdefabcdef"
+	project      = "shop-prod-1"
+	handle       = "abcdefabcdef"
+	audience     = "https://vigil.example/events/gcp"
+	pusher       = "vigil-push-abcdefabcdef@shop-prod-1.iam.gserviceaccount.com"
+	subscription = "projects/shop-prod-1/subscriptions/vigil-push-abcdefabcdef"
 )
 
 var now = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
@@ -46,44 +46,45 @@ var index = change.NewIndex([]collect.Declaration{
 	{Type: "GCP.IAM.Role", Forms: []string{"projects/*/roles/*"}, Events: []collect.Event{{Source: "cloudresourcemanager.googleapis.com", Names: []string{"SetIamPolicy"}}}},
 })
 
-// A world is a verifier and who signs for it.
-type world struct {
-	verifier      *gcp.Verifier
-	google, other *events.Google
-	internet      *streamtest.Internet
+// A fixture is a verifier with signers of tokens.
+type fixture struct {
+	verifier *gcp.Verifier
+	google   *events.Google // signs like Google
+	other    *events.Google // has a key that Google does not publish
+	internet *streamtest.Internet
 }
 
-// Google and of another party. Generating keys takes long.
+// The signers of tokens, which all fixtures share because generating keys takes long.
 var (
 	google      = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
 	otherGoogle = sync.OnceValues(func() (*events.Google, error) { return events.NewGoogle(clock) })
 )
 
-func newWorld(t testing.TB) *world {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := new(world)
+	fx := new(fixture)
 	var err error
-	if w.google, err = google(); err != nil {
+	if fx.google, err = google(); err != nil {
 		t.Fatal(err)
 	}
-	if w.other, err = otherGoogle(); err != nil {
+	if fx.other, err = otherGoogle(); err != nil {
 		t.Fatal(err)
 	}
-	w.internet = &streamtest.Internet{Hosts: map[string]http.Handler{events.KeysHost: w.google.Handler(nil)}}
-	w.verifier = gcp.NewVerifier(streamtest.Streams{
+	fx.internet = &streamtest.Internet{Hosts: map[string]http.Handler{events.KeysHost: fx.google.Handler(nil)}}
+	fx.verifier = gcp.NewVerifier(streamtest.Streams{
 		"a": {Org: "org", Account: project, Provider: posture.GCP, Handle: handle},
 		"b": {Org: "org", Account: "other-project", Provider: posture.GCP, Handle: "otherhandle1"},
 		"c": {Org: "org", Account: "123456789012", Provider: posture.AWS, Handle: "awshandle123"},
-	}, index, w.internet.Client(), func() string { return audience }, clock)
-	return w
+	}, index, fx.internet.Client(), func() string { return audience }, clock)
+	return fx
 }
 
-func (w *world) token(edit ...func(map[string]any)) string {
-	c := w.google.Claims(pusher, audience)
+func (fx *fixture) token(edit ...func(map[string]any)) string {
+	c := fx.google.Claims(pusher, audience)
 	for _, f := range edit {
 		f(c)
 	}
-	return w.google.Token(c)
+	return fx.google.Token(c)
 }
 
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
@@ -104,14 +105,14 @@ func entry(method, resource string, edit ...func(map[string]any)) []byte {
 
 var firewall = entry("v1.compute.firewalls.patch", "projects/shop-prod-1/global/firewalls/ssh")
 
-func (w *world) push(data []byte) []byte { return w.google.Push(pushed, data, nil).Body() }
+func (fx *fixture) push(data []byte) []byte { return fx.google.Push(subscription, data, nil).Body() }
 
-func TestAPushIsTaken(t *testing.T) {
+func TestPushIsAccepted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.google.Push(pushed, firewall, map[string]string{"logging.googleapis.com/timestamp": "x"})
+	fx := newFixture(t)
+	p := fx.google.Push(subscription, firewall, map[string]string{"logging.googleapis.com/timestamp": "x"})
 	for range 3 {
-		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), p.Body())
+		d, err := fx.verifier.Verify(t.Context(), bearer(fx.token()), p.Body())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,26 +123,27 @@ func TestAPushIsTaken(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if got := w.internet.Calls.Load(); got != 1 {
-		t.Errorf("the keys were fetched %d times", got)
+	if got := fx.internet.Calls.Load(); got != 1 {
+		t.Errorf("the keys were fetched %d times, want once", got)
 	}
 }
 
-func TestStreamSaysOfItselfWhatItIs(t *testing.T) {
+func TestAttributesOfMessagesAreSignals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	fx := newFixture(t)
 	for attribute, want := range map[[2]string]posture.StreamSignal{
 		{"eventStreamStatus", "connected"}: posture.SignalConnected, {"eventStreamStatus", "disconnected"}: posture.SignalDisconnected,
 		{"heartbeat", "1"}: posture.SignalHeartbeat, {"other", "1"}: posture.SignalEvent,
 	} {
-		p := w.google.Push(pushed, []byte("{}"), map[string]string{attribute[0]: attribute[1]})
-		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), p.Body())
+		p := fx.google.Push(subscription, []byte("{}"), map[string]string{attribute[0]: attribute[1]})
+		d, err := fx.verifier.Verify(t.Context(), bearer(fx.token()), p.Body())
 		if err != nil || d.Messages[0].Signal != want {
-			t.Errorf("%v: %v, %v", attribute, d.Messages, err)
+			t.Errorf("%v: %v, %v; want the signal %v", attribute, d.Messages, err, want)
 		}
 	}
 }
 
+// payload changes members of the entry's protoPayload.
 func payload(members map[string]any) func(map[string]any) {
 	return func(e map[string]any) {
 		for name, v := range members {
@@ -150,9 +152,9 @@ func payload(members map[string]any) func(map[string]any) {
 	}
 }
 
-func TestEntriesNameTheirResources(t *testing.T) {
+func TestEntriesTargetResources(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	fx := newFixture(t)
 	const global = "projects/shop-prod-1/global/firewalls"
 	globalTarget := func(typ posture.EntityType, name string) []posture.Target {
 		return []posture.Target{{Type: typ, Region: "global", Name: name}}
@@ -166,7 +168,7 @@ func TestEntriesNameTheirResources(t *testing.T) {
 		{"the beginning of a long call", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
 			e["operation"] = map[string]any{"first": true}
 		}), nil},
-		{"its end", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
+		{"the end of a long call", entry("v1.compute.firewalls.insert", global+"/new", func(e map[string]any) {
 			e["operation"] = map[string]any{"last": true}
 		}), globalTarget("GCP.Compute.Firewall", global+"/new")},
 		{"a failure", entry("v1.compute.firewalls.patch", global+"/ssh", payload(map[string]any{"status": map[string]any{"code": 7}})), nil},
@@ -185,14 +187,14 @@ func TestEntriesNameTheirResources(t *testing.T) {
 		}), globalTarget("GCP.IAM.ServiceAccount", "projects/-/serviceAccounts/sa@shop-prod-1.iam.gserviceaccount.com")},
 		{"a project's policy", entry("SetIamPolicy", "projects/shop-prod-1", payload(map[string]any{"serviceName": "cloudresourcemanager.googleapis.com"})),
 			[]posture.Target{{Type: "GCP.IAM.Principal", Region: "global"}, {Type: "GCP.IAM.Role", Region: "global"}}},
-		{"nothing that is read", entry("v1.compute.addresses.insert", "projects/shop-prod-1/regions/r/addresses/a"), nil},
+		{"a type that is not collected", entry("v1.compute.addresses.insert", "projects/shop-prod-1/regions/r/addresses/a"), nil},
 		{"members that are not text", entry("v1.compute.firewalls.patch", global+"/ssh", payload(map[string]any{
 			"request": map[string]any{"name": map[string]any{"value": "ssh"}}, "response": map[string]any{"name": 7},
 		})), globalTarget("GCP.Compute.Firewall", global+"/ssh")},
 		{"JSON that is not an entry", []byte(`["hello"]`), nil},
-		{"something written by hand", []byte("hello"), nil},
+		{"a text that is not JSON", []byte("hello"), nil},
 	} {
-		d, err := w.verifier.Verify(t.Context(), bearer(w.token()), w.push(tt.data))
+		d, err := fx.verifier.Verify(t.Context(), bearer(fx.token()), fx.push(tt.data))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -234,84 +236,86 @@ func claim(name string, v any) func(map[string]any) {
 	}
 }
 
+// A forgery is a request that the verifier must refuse.
 type forgery struct {
-	name   string
-	reason refusal.Reason
-	make   func(w *world) (http.Header, []byte)
+	name    string
+	reason  refusal.Reason
+	request func(fx *fixture) (http.Header, []byte)
 }
 
-// pushWithClaims is a push whose token says something else.
-func pushWithClaims(edits ...func(map[string]any)) func(w *world) (http.Header, []byte) {
-	return func(w *world) (http.Header, []byte) { return bearer(w.token(edits...)), w.push(firewall) }
+// pushWithClaims makes a push whose token has changed claims.
+func pushWithClaims(edits ...func(map[string]any)) func(fx *fixture) (http.Header, []byte) {
+	return func(fx *fixture) (http.Header, []byte) { return bearer(fx.token(edits...)), fx.push(firewall) }
 }
 
-// pushWithToken is a push with another token.
-func pushWithToken(f func(w *world) string) func(w *world) (http.Header, []byte) {
-	return func(w *world) (http.Header, []byte) { return bearer(f(w)), w.push(firewall) }
+// pushWithToken makes a push with another token.
+func pushWithToken(f func(fx *fixture) string) func(fx *fixture) (http.Header, []byte) {
+	return func(fx *fixture) (http.Header, []byte) { return bearer(f(fx)), fx.push(firewall) }
 }
 
-// pushWithBody is a push with a good token and another body.
-func pushWithBody(f func(p *events.Push)) func(w *world) (http.Header, []byte) {
-	return func(w *world) (http.Header, []byte) {
-		p := w.google.Push(pushed, firewall, nil)
+// pushWithBody makes a push with a valid token and a changed body.
+func pushWithBody(f func(p *events.Push)) func(fx *fixture) (http.Header, []byte) {
+	return func(fx *fixture) (http.Header, []byte) {
+		p := fx.google.Push(subscription, firewall, nil)
 		f(&p)
-		return bearer(w.token()), p.Body()
+		return bearer(fx.token()), p.Body()
 	}
 }
 
-// mac signs with the public key, as if it were a shared secret.
-func mac(w *world) string {
-	der, err := x509.MarshalPKIXPublicKey(w.google.Public())
+// publicKeyMAC returns a token whose signature is a MAC with Google's public key, as if that
+// were a shared secret.
+func publicKeyMAC(fx *fixture) string {
+	der, err := x509.MarshalPKIXPublicKey(fx.google.Public())
 	if err != nil {
 		panic(err)
 	}
 	key := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	parts := strings.Split(w.google.Sign(map[string]any{"alg": "HS256", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience)), ".")
+	parts := strings.Split(fx.google.Sign(map[string]any{"alg": "HS256", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience)), ".")
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(parts[0] + "." + parts[1]))
 	return parts[0] + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
 var forgeries = []forgery{
-	{"no token", refusal.Unsigned, func(w *world) (http.Header, []byte) { return nil, w.push(firewall) }},
-	{"an empty token", refusal.Unsigned, pushWithToken(func(*world) string { return "" })},
-	{"another scheme", refusal.Unsigned, func(w *world) (http.Header, []byte) {
-		return http.Header{"Authorization": {"Basic " + w.token()}}, w.push(firewall)
+	{"no token", refusal.Unsigned, func(fx *fixture) (http.Header, []byte) { return nil, fx.push(firewall) }},
+	{"an empty token", refusal.Unsigned, pushWithToken(func(*fixture) string { return "" })},
+	{"another scheme", refusal.Unsigned, func(fx *fixture) (http.Header, []byte) {
+		return http.Header{"Authorization": {"Basic " + fx.token()}}, fx.push(firewall)
 	}},
-	{"a token that is none", refusal.Signature, pushWithToken(func(*world) string { return "made-up" })},
-	{"an endless token", refusal.Unsigned, pushWithToken(func(*world) string { return strings.Repeat("x", 20000) })},
-	{"stripped signature", refusal.Signature, pushWithToken(func(w *world) string { t := w.token(); return t[:strings.LastIndex(t, ".")+1] })},
-	{"signature of another token", refusal.Signature, pushWithToken(func(w *world) string {
-		a, b := w.token(), w.token(claim("sub", "other"))
+	{"a token that is not a JWT", refusal.Signature, pushWithToken(func(*fixture) string { return "made-up" })},
+	{"a token that is too long", refusal.Unsigned, pushWithToken(func(*fixture) string { return strings.Repeat("x", 20000) })},
+	{"stripped signature", refusal.Signature, pushWithToken(func(fx *fixture) string { t := fx.token(); return t[:strings.LastIndex(t, ".")+1] })},
+	{"signature of another token", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		a, b := fx.token(), fx.token(claim("sub", "other"))
 		return a[:strings.LastIndex(a, ".")] + b[strings.LastIndex(b, "."):]
 	})},
-	{"claims changed", refusal.Signature, pushWithToken(func(w *world) string {
-		a, b := strings.Split(w.token(claim("aud", "x")), "."), strings.Split(w.token(), ".")
+	{"claims changed", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		a, b := strings.Split(fx.token(claim("aud", "x")), "."), strings.Split(fx.token(), ".")
 		return a[0] + "." + b[1] + "." + a[2]
 	})},
-	{"no algorithm", refusal.Signature, pushWithToken(func(w *world) string {
-		t := w.google.Sign(map[string]any{"alg": "none", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
+	{"no algorithm", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		t := fx.google.Sign(map[string]any{"alg": "none", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 		return t[:strings.LastIndex(t, ".")+1]
 	})},
-	{"another algorithm", refusal.Signature, pushWithToken(func(w *world) string {
-		return w.google.Sign(map[string]any{"alg": "RS384", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
+	{"another algorithm", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		return fx.google.Sign(map[string]any{"alg": "RS384", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 	})},
-	{"signed with the public key", refusal.Signature, pushWithToken(mac)},
-	{"another key with Google's id", refusal.Signature, pushWithToken(func(w *world) string {
-		return w.other.Sign(map[string]any{"alg": "RS256", "kid": w.google.KeyID()}, w.google.Claims(pusher, audience))
+	{"signed with the public key", refusal.Signature, pushWithToken(publicKeyMAC)},
+	{"another key with Google's id", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		return fx.other.Sign(map[string]any{"alg": "RS256", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 	})},
-	{"another key", refusal.Signature, pushWithToken(func(w *world) string { return w.other.Token(w.google.Claims(pusher, audience)) })},
-	{"no key id", refusal.Signature, pushWithToken(func(w *world) string {
-		return w.google.Sign(map[string]any{"alg": "RS256"}, w.google.Claims(pusher, audience))
+	{"another key with its own id", refusal.Signature, pushWithToken(func(fx *fixture) string { return fx.other.Token(fx.google.Claims(pusher, audience)) })},
+	{"no key id", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		return fx.google.Sign(map[string]any{"alg": "RS256"}, fx.google.Claims(pusher, audience))
 	})},
-	{"a key that comes along", refusal.Signature, pushWithToken(func(w *world) string {
-		return w.other.Sign(map[string]any{"alg": "RS256", "kid": w.other.KeyID(), "jku": "https://evil.example/keys"}, w.google.Claims(pusher, audience))
+	{"a key at an address in the token", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		return fx.other.Sign(map[string]any{"alg": "RS256", "kid": fx.other.KeyID(), "jku": "https://evil.example/keys"}, fx.google.Claims(pusher, audience))
 	})},
-	{"a key id that is a path", refusal.Signature, pushWithToken(func(w *world) string {
-		return w.google.Sign(map[string]any{"alg": "RS256", "kid": "../../etc/passwd"}, w.google.Claims(pusher, audience))
+	{"a key id that is a path", refusal.Signature, pushWithToken(func(fx *fixture) string {
+		return fx.google.Sign(map[string]any{"alg": "RS256", "kid": "../../etc/passwd"}, fx.google.Claims(pusher, audience))
 	})},
 	{"another issuer", refusal.Claims, pushWithClaims(claim("iss", "https://evil.example"))},
-	{"an issuer that ends like another", refusal.Claims, pushWithClaims(claim("iss", "https://accounts.google.com.evil.example"))},
+	{"an issuer that begins like Google's", refusal.Claims, pushWithClaims(claim("iss", "https://accounts.google.com.evil.example"))},
 	{"no issuer", refusal.Claims, pushWithClaims(claim("iss", nil))},
 	{"another audience", refusal.Claims, pushWithClaims(claim("aud", "https://other.example/events/gcp"))},
 	{"an audience that begins like ours", refusal.Claims, pushWithClaims(claim("aud", audience+"/x"))},
@@ -325,7 +329,7 @@ var forgeries = []forgery{
 	{"a person's address", refusal.Claims, pushWithClaims(claim("email", "vigil-push-abcdefabcdef@gmail.com"))},
 	{"no address", refusal.Unknown, pushWithClaims(claim("email", nil))},
 	{"an address that is not verified", refusal.Claims, pushWithClaims(claim("email_verified", false))},
-	{"an address of which that is not said", refusal.Claims, pushWithClaims(claim("email_verified", nil))},
+	{"an address without the claim that it is verified", refusal.Claims, pushWithClaims(claim("email_verified", nil))},
 	{"expired", refusal.Stale, pushWithClaims(claim("iat", now.Add(-2*time.Hour).Unix()), claim("exp", now.Add(-2*time.Minute).Unix()))},
 	{"not yet valid", refusal.Stale, pushWithClaims(claim("nbf", now.Add(10*time.Minute).Unix()))},
 	{"of the future", refusal.Stale, pushWithClaims(claim("iat", now.Add(10*time.Minute).Unix()), claim("exp", now.Add(time.Hour).Unix()))},
@@ -333,7 +337,7 @@ var forgeries = []forgery{
 	{"without a beginning", refusal.Claims, pushWithClaims(claim("iat", nil))},
 	{"for years", refusal.Claims, pushWithClaims(claim("exp", now.AddDate(5, 0, 0).Unix()))},
 	{"another subscription", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = "projects/shop-prod-1/subscriptions/other" })},
-	{"subscription of another project", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = strings.Replace(pushed, project, "other-project", 1) })},
+	{"subscription of another project", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = strings.Replace(subscription, project, "other-project", 1) })},
 	{"no subscription", refusal.Foreign, pushWithBody(func(p *events.Push) { p.Subscription = "" })},
 	{"log of another project", refusal.Foreign, pushWithBody(func(p *events.Push) {
 		p.Message.Data = []byte(strings.ReplaceAll(string(firewall), "projects/shop-prod-1/logs", "projects/other-project/logs"))
@@ -347,23 +351,23 @@ var forgeries = []forgery{
 	{"message without an id", refusal.Malformed, pushWithBody(func(p *events.Push) { p.Message.MessageID = "" })},
 	{"message without a time", refusal.Stale, pushWithBody(func(p *events.Push) { p.Message.PublishTime = time.Time{} })},
 	{"message of the future", refusal.Stale, pushWithBody(func(p *events.Push) { p.Message.PublishTime = now.Add(time.Hour) })},
-	{"garbage", refusal.Malformed, func(w *world) (http.Header, []byte) { return bearer(w.token()), []byte("garbage") }},
-	{"nothing", refusal.Malformed, func(w *world) (http.Header, []byte) { return bearer(w.token()), nil }},
+	{"garbage", refusal.Malformed, func(fx *fixture) (http.Header, []byte) { return bearer(fx.token()), []byte("garbage") }},
+	{"nothing", refusal.Malformed, func(fx *fixture) (http.Header, []byte) { return bearer(fx.token()), nil }},
 }
 
 func TestForgeriesAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	fx := newFixture(t)
 	seen := map[string]bool{}
 	for _, f := range forgeries {
 		if seen[f.name] {
-			t.Errorf("%s is there twice", f.name)
+			t.Errorf("%s is in the list twice", f.name)
 		}
 		seen[f.name] = true
-		h, body := f.make(w)
-		d, err := w.verifier.Verify(t.Context(), h, body)
+		h, body := f.request(fx)
+		d, err := fx.verifier.Verify(t.Context(), h, body)
 		if err == nil {
-			t.Errorf("%s: it is believed: %+v", f.name, d)
+			t.Errorf("%s: accepted: %+v", f.name, d)
 			continue
 		}
 		for cause := err; cause != nil; cause = errors.Unwrap(cause) {
@@ -375,7 +379,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 			t.Errorf("%s: refused as %q, want %q (%v)", f.name, got, f.reason, err)
 		}
 		if k := fault.KindOf(err); k != fault.Forbidden && k != fault.Unauthenticated && (k != fault.Invalid || f.reason != refusal.Malformed) {
-			t.Errorf("%s: kind %d", f.name, k)
+			t.Errorf("%s: kind %d is not that of a refusal", f.name, k)
 		}
 	}
 	if len(seen) < 30 {
@@ -383,57 +387,57 @@ func TestForgeriesAreRefused(t *testing.T) {
 	}
 }
 
-func TestStrangersCauseFewCalls(t *testing.T) {
+func TestForgeriesCauseFewCalls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	fx := newFixture(t)
 	for range 50 {
-		_, err := w.verifier.Verify(t.Context(), bearer(w.other.Token(w.google.Claims("vigil-push-unknown@x.iam.gserviceaccount.com", audience))), nil)
+		_, err := fx.verifier.Verify(t.Context(), bearer(fx.other.Token(fx.google.Claims("vigil-push-unknown@x.iam.gserviceaccount.com", audience))), nil)
 		if err == nil {
-			t.Fatal("it is believed")
+			t.Fatal("a forgery was accepted")
 		}
 	}
-	if got := w.internet.Calls.Load(); got != 0 {
-		t.Errorf("%d calls for strangers", got)
+	if got := fx.internet.Calls.Load(); got != 0 {
+		t.Errorf("%d calls for tokens of an unknown stream, want none", got)
 	}
 	for range 50 {
-		if _, err := w.verifier.Verify(t.Context(), bearer(w.other.Token(w.google.Claims(pusher, audience))), nil); err == nil {
-			t.Fatal("it is believed")
+		if _, err := fx.verifier.Verify(t.Context(), bearer(fx.other.Token(fx.google.Claims(pusher, audience))), nil); err == nil {
+			t.Fatal("a forgery was accepted")
 		}
 	}
-	if got := w.internet.Calls.Load(); got != 1 {
-		t.Errorf("%d calls for keys that are not there", got)
+	if got := fx.internet.Calls.Load(); got != 1 {
+		t.Errorf("%d calls for tokens with one unknown key, want one", got)
 	}
 }
 
 func TestMessagesAreNotRefusedWhileTheKeysCannotBeFetched(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.internet.Hosts = nil
-	h, body := bearer(w.token()), w.push(firewall)
+	fx := newFixture(t)
+	fx.internet.Hosts = nil
+	h, body := bearer(fx.token()), fx.push(firewall)
 	for n := range 2 { // the second message arrives before the next fetch
-		_, err := w.verifier.Verify(t.Context(), h, body)
+		_, err := fx.verifier.Verify(t.Context(), h, body)
 		if !fault.Is(err, fault.Unavailable) || refusal.ReasonOf(err) != "" {
 			t.Errorf("message %d: %v, want that the keys are unavailable", n+1, err)
 		}
 	}
-	if got := w.internet.Calls.Load(); got != 1 {
+	if got := fx.internet.Calls.Load(); got != 1 {
 		t.Errorf("%d fetches, want one", got)
 	}
 }
 
 func FuzzVerify(f *testing.F) {
-	w := newWorld(f)
-	f.Add(w.token(), w.push(firewall))
-	f.Add(w.token(), w.google.Push(pushed, []byte("{}"), map[string]string{"eventStreamStatus": "connected"}).Body())
-	f.Add("a.b.c", []byte(`{"message":{"data":"e30=","messageId":"1"},"subscription":"`+pushed+`"}`))
-	valid := w.token()
+	fx := newFixture(f)
+	f.Add(fx.token(), fx.push(firewall))
+	f.Add(fx.token(), fx.google.Push(subscription, []byte("{}"), map[string]string{"eventStreamStatus": "connected"}).Body())
+	f.Add("a.b.c", []byte(`{"message":{"data":"e30=","messageId":"1"},"subscription":"`+subscription+`"}`))
+	valid := fx.token()
 	f.Fuzz(func(t *testing.T, token string, body []byte) {
-		if d, err := w.verifier.Verify(t.Context(), bearer(token), body); err == nil && d.Stream.Handle != handle {
-			t.Fatalf("%+v", d)
+		if d, err := fx.verifier.Verify(t.Context(), bearer(token), body); err == nil && d.Stream.Handle != handle {
+			t.Fatalf("accepted for another stream: %+v", d)
 		}
-		d, err := w.verifier.Verify(t.Context(), bearer(valid), body)
+		d, err := fx.verifier.Verify(t.Context(), bearer(valid), body)
 		if err == nil && (len(d.Messages) != 1 || d.Messages[0].ID == "" || d.Messages[0].Time.IsZero()) {
-			t.Fatalf("%+v", d)
+			t.Fatalf("accepted without one message with an id and a time: %+v", d)
 		}
 	})
 }

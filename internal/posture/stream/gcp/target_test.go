@@ -21,7 +21,7 @@ func TestNamesHaveTheFormsOfTheirTypes(t *testing.T) {
 		{nil, "projects/p/global/firewalls/f", false},
 	} {
 		if got := isNamed(tt.forms, tt.name); got != tt.want {
-			t.Errorf("%s of %v: %v", tt.name, tt.forms, got)
+			t.Errorf("%s has one of the forms %v: %v, want %v", tt.name, tt.forms, got, tt.want)
 		}
 	}
 }
