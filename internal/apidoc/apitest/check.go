@@ -45,7 +45,7 @@ func (d *Document) Check(r *http.Request, res *http.Response, body []byte) error
 }
 
 // checkUnknown checks the response to a request whose path or method is not
-// documented.
+// documented. known says that the path is documented with other methods.
 func (d *Document) checkUnknown(r *http.Request, res *http.Response, body []byte, known bool) error {
 	want := http.StatusNotFound
 	if known {
@@ -198,6 +198,7 @@ func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
+// note counts a response, for [Document.Unseen].
 func (d *Document) note(o *operation, status int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

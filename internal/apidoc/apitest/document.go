@@ -30,7 +30,7 @@ type Document struct {
 	spec       *openapi3.T
 	operations []*operation
 	router     httpapi.Router[*operation]
-	hidden     httpapi.Router[bool]
+	hidden     httpapi.Router[bool] // routes that are served but not documented
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -47,6 +47,7 @@ type operation struct {
 	params  openapi3.Parameters
 }
 
+// location is the URL of the document for the schema compiler, which does not fetch it.
 const location = "https://vigil.invalid/openapi.json"
 
 // Load parses a document and fails the test if it is not valid.
@@ -221,8 +222,8 @@ func (d *Document) Unseen(except ...int) []string {
 	return unseen
 }
 
-// find returns the operation of a request. It returns false if it is not in the
-// document.
+// find returns the operation of a request. known is false if the document does not have
+// the path; o is nil if it does not have the path with this method.
 func (d *Document) find(r *http.Request) (o *operation, known bool) {
 	found, ok := d.router.Find(r.Method, r.URL.EscapedPath())
 	return found.Value, ok

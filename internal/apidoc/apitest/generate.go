@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// A generator generates values that a schema allows. For patterns and
-// conditions, which it does not support, it uses the schema's examples.
+// A generator generates values that a schema allows. It ignores patterns and
+// conditions: only a schema's examples, which it uses often, satisfy those.
 type generator struct {
 	*rand.Rand
 }
@@ -133,7 +133,7 @@ func (g generator) text(s *openapi3.Schema) string {
 	}
 	text := g.word()
 	if s.Pattern == "" && g.chance(8) {
-		text = pickOne(g, oddTexts...) // unusual, but allowed
+		text = pickOne(g, oddTexts...) // unusual, but the schema allows any text
 	}
 	for uint64(len(text)) < s.MinLength {
 		text += g.word()

@@ -56,9 +56,9 @@ func (d *Document) CheckListLimits(t testing.TB, client *http.Client, base strin
 
 // listIn is a list or a map in a body.
 type listIn struct {
-	path  string // as in error responses, without indexes
+	path  string // as in error responses, such as rules[0].tags
 	limit int
-	body  func(n int) any // returns a body in which it has n elements
+	body  func(n int) any // returns a body in which the list has n elements
 }
 
 // listsOf returns the lists and maps in a body.

@@ -29,10 +29,10 @@ func (g generator) odd() any {
 	case 0:
 		return pickOne(g, oddTexts...)
 	case 1:
-		depth := pickOne(g, 10, 63, 64, 65, 1000, 20000)
+		depth := pickOne(g, 10, 63, 64, 65, 1000, 20000) // package httpapi permits 64
 		return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 	case 2:
-		list := make([]any, pickOne(g, 101, 1001))
+		list := make([]any, pickOne(g, 101, 1001)) // one more than usual limits
 		for i := range list {
 			list[i] = g.word()
 		}
@@ -118,7 +118,7 @@ func (g generator) mutateBytes(b []byte) []byte {
 	case 5:
 		return []byte(pickOne(g, "", " ", "null", "[]", "7", `"x"`, "{", "}", "NaN", "{,}", "a=b&c=d", "<xml/>"))
 	case 6:
-		if i := bytes.IndexByte(b, '{'); i >= 0 { // a repeated member
+		if i := bytes.IndexByte(b, '{'); i >= 0 { // a repeated member, and a comma unless b is only {}
 			return slices.Insert(b, i+1, []byte(`"a":1,"a":2`+strings.Repeat(",", min(len(b)-i-2, 1)))...)
 		}
 		return b
@@ -138,7 +138,7 @@ var oddMethods = []string{
 	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodTrace, "BREW", "get",
 }
 
-// mutateHeaders adds invalid headers.
+// mutateHeaders sets a header to an invalid or unusual value.
 func (g generator) mutateHeaders(h http.Header) {
 	switch g.IntN(6) {
 	case 0:

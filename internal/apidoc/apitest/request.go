@@ -28,8 +28,8 @@ type draft struct {
 	chunked  bool
 }
 
-// newDraft generates a request that conforms to the document, for the operation
-// that the seed selects.
+// newDraft generates a request for an operation that seed and index select. All of it conforms
+// to the document, except for most JSON bodies.
 func (x *Torture) newDraft(seed, index uint64) *draft {
 	g := generator{rand.New(rand.NewPCG(seed, index))}
 	o := pickOne(g, x.operations...)
@@ -96,8 +96,8 @@ func (d *draft) parameterText(p *openapi3.Parameter) string {
 	return fmt.Sprint(d.value(p.Schema, 0))
 }
 
-// makeBody generates a body of the operation's content type, made invalid most
-// of the time.
+// makeBody generates a body of the operation's content type. JSON is made invalid most of
+// the time.
 func (d *draft) makeBody(content openapi3.Content) {
 	if form := content["application/x-www-form-urlencoded"]; form != nil {
 		fields := url.Values{}
@@ -127,7 +127,11 @@ func (d *draft) makeBody(content openapi3.Content) {
 	d.body = body
 }
 
-// corrupt makes parts other than the body invalid.
+// maxOddInURL limits the bytes of an odd text in a URL: escaped, they must fit into the headers
+// that the server accepts (32 KB), or every request with a long text would be refused for its length.
+const maxOddInURL = 3000
+
+// corrupt makes parts of the request invalid. Of the body, it corrupts the text, not the values.
 func (d *draft) corrupt() {
 	if d.chance(6) {
 		d.method = pickOne(d.generator, oddMethods...)
@@ -157,7 +161,7 @@ func (d *draft) corruptQuery() {
 		}
 	}
 	odd := pickOne(d.generator, oddTexts...)
-	d.query.Add(names[len(names)-1-d.IntN(len(names))], odd[:min(len(odd), 3000)])
+	d.query.Add(names[len(names)-1-d.IntN(len(names))], odd[:min(len(odd), maxOddInURL)])
 }
 
 func (d *draft) corruptPath() {
@@ -165,7 +169,7 @@ func (d *draft) corruptPath() {
 	switch d.IntN(7) {
 	case 0, 1, 2:
 		odd := pickOne(d.generator, oddTexts...)
-		d.segments[i] = url.PathEscape(odd[:min(len(odd), 3000)])
+		d.segments[i] = url.PathEscape(odd[:min(len(odd), maxOddInURL)])
 	case 3:
 		d.segments = d.segments[:i]
 	case 4:
@@ -186,7 +190,7 @@ func (d *draft) request(ctx context.Context, base string) *http.Request {
 	}
 	var body io.Reader = bytes.NewReader(d.body)
 	if d.chunked {
-		body = io.MultiReader(body)
+		body = io.MultiReader(body) // hides the length, so that the client sends chunks
 	}
 	r, err := http.NewRequestWithContext(ctx, d.method, target, body)
 	if err != nil {

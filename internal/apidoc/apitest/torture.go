@@ -27,7 +27,7 @@ type Torture struct {
 	Authorize func(h http.Header) // adds a token; not called for about one request in twenty
 	Known     map[string][]string // existing values of parameters by name, so that requests get further than 404
 	Skip      []string            // excluded operations, such as a logout that would end the test
-	Slow      time.Duration       // a slower response is reported; 10 s when zero
+	Slow      time.Duration       // a slower response is reported; a minute when zero
 	Client    *http.Client
 
 	operations []*operation
@@ -36,7 +36,7 @@ type Torture struct {
 // A Report is the result of a run.
 type Report struct {
 	Requests int
-	Taken    int // successful requests for a documented operation
+	Accepted int // successful requests for a documented operation
 	Statuses map[int]int
 	Problems []string
 }
@@ -67,8 +67,8 @@ func (x Torture) Run(t testing.TB) Report {
 	if n := len(report.Problems); n > 20 {
 		t.Errorf("and %d more problems", n-20)
 	}
-	if report.Taken*100 < report.Requests {
-		t.Errorf("only %d of %d requests succeeded: this tests nothing (statuses %v)", report.Taken, report.Requests, report.Statuses)
+	if report.Accepted*100 < report.Requests {
+		t.Errorf("only %d of %d requests succeeded: this tests nothing (statuses %v)", report.Accepted, report.Requests, report.Statuses)
 	}
 	if limited := report.Statuses[429]; limited*20 > report.Requests {
 		t.Errorf("%d of %d requests were limited: lift the rate limits for this test", limited, report.Requests)
@@ -105,7 +105,7 @@ func (r *Report) add(a answer) {
 	r.Requests++
 	r.Statuses[a.status]++
 	if a.accepted {
-		r.Taken++
+		r.Accepted++
 	}
 	if a.problem != "" {
 		r.Problems = append(r.Problems, a.problem)
