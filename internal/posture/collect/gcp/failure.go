@@ -141,15 +141,16 @@ func (e *offError) Error() string {
 
 func (e *offError) Unwrap() []error { return wrapped(collect.ErrOff, e.err) }
 
-// otherProjectOffError is an offError of another project than the one being read. It is a failure, because
-// there may be resources.
-type otherProjectOffError struct{ off *offError }
-
-func (e *otherProjectOffError) Error() string {
-	return e.off.Error() + ", which the service account belongs to: enable it there"
+// An undecidedOffError is an offError that does not say whether there are resources. It is a failure, not an
+// ErrOff, because there may be some.
+type undecidedOffError struct {
+	off    *offError
+	advice string
 }
 
-func isOtherProjectOff(err error) bool {
-	_, ok := errors.AsType[*otherProjectOffError](err)
+func (e *undecidedOffError) Error() string { return e.off.Error() + e.advice }
+
+func isUndecidedOff(err error) bool {
+	_, ok := errors.AsType[*undecidedOffError](err)
 	return ok
 }

@@ -209,6 +209,24 @@ func TestDisabledServices(t *testing.T) {
 	}
 }
 
+// TestDisabledResourceManager disables the API of projects and their policies while a project is read. The
+// project and its policy still exist, so that types that are made from them fail.
+func TestDisabledResourceManager(t *testing.T) {
+	t.Parallel()
+	c := start(t, simgcp.Options{Seed: 3, Size: 60})
+	types := []posture.EntityType{"GCP.CloudResourceManager.Project", "GCP.IAM.Role", "GCP.IAM.Principal"}
+	// The first call opens the project.
+	if _, err := c.faults.Add(gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "cloudresourcemanager"}, Skip: 1}); err != nil {
+		t.Fatal(err)
+	}
+	got := collecttest.All(t, c.source(), c.access(0), types...)
+	for _, kind := range types {
+		if err := got.Failure(kind); err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 // TestDisabledServicesOfDerivedProperties checks properties that are derived
 // from another service: when that is disabled the property is false, unless the
 // error concerns another project.

@@ -80,7 +80,7 @@ func (src *Source) Declarations() []collect.Declaration { return declarations(sr
 
 // The calls that the source makes itself.
 const (
-	projectsPath = "cloudresourcemanager/v1/projects"
+	projectsPath = resourceManager + "/v1/projects"
 	getProject   = "resourcemanager.projects.get"
 )
 
@@ -134,7 +134,7 @@ func (src *Source) keyOf(a posture.Access) (posture.ServiceAccountKey, error) {
 // for this credential, or the API is not enabled in the project that calls are counted against.
 func (s *session) accessErrorOf(err error) error {
 	switch {
-	case errors.Is(err, collect.ErrOff), isOtherProjectOff(err):
+	case errors.Is(err, collect.ErrOff), isUndecidedOff(err):
 		where := s.key.ProjectID
 		if s.client.src.options.Tokens == nil {
 			where += ", which the service account belongs to"
@@ -165,7 +165,7 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 		return posture.AccountActive, "", nil
 	case errors.Is(err, collect.ErrIdentity):
 		return posture.AccountValidationFailed, sentence(err), nil
-	case errors.Is(err, collect.ErrDenied) && (errors.Is(err, collect.ErrOff) || isOtherProjectOff(err)):
+	case errors.Is(err, collect.ErrDenied) && (errors.Is(err, collect.ErrOff) || isUndecidedOff(err)):
 		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s Enable the API there.", a.Account.ID, lower(sentence(err))), nil
 	case errors.Is(err, collect.ErrDenied):
 		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s %s", a.Account.ID, lower(sentence(err)), advice), nil

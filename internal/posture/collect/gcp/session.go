@@ -65,17 +65,24 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 // Close implements [collect.Session].
 func (*session) Close() {}
 
-// classify completes the classification of an error: when a service is disabled
+// classify completes the classification of an error of an API: when the API is disabled
 // in the project of the key and that is not the project being read, nothing is
-// known about the latter.
-func (s *session) classify(err error) error {
+// known about the latter. Nor is it when the API is disabled that returns the project
+// and its policy, because these always exist.
+func (s *session) classify(api string, err error) error {
 	off, ok := errors.AsType[*offError](err)
 	if !ok {
 		return err
 	}
 	consumer := strings.TrimPrefix(off.consumer, "projects/")
-	if consumer == string(s.account) || consumer == s.number || consumer == "" && s.key.ProjectID == string(s.account) {
-		return off
+	switch own := consumer == string(s.account) || consumer == s.number || consumer == "" && s.key.ProjectID == string(s.account); {
+	case !own:
+		return &undecidedOffError{off, ", which the service account belongs to: enable it there"}
+	case api == resourceManager:
+		return &undecidedOffError{off, ": enable it"}
 	}
-	return &otherProjectOffError{off}
+	return off
 }
+
+// resourceManager is the API that returns projects and their policies.
+const resourceManager = "cloudresourcemanager"

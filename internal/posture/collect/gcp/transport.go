@@ -100,7 +100,8 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 		return gjson.Result{}, fmt.Errorf("read response: %w", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return gjson.Result{}, s.classify(refusal(answer.StatusCode, text, permission))
+		api, _, _ := strings.Cut(address, "/")
+		return gjson.Result{}, s.classify(api, refusal(answer.StatusCode, text, permission))
 	}
 	return gjson.ParseBytes(text), nil
 }
