@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -145,7 +146,7 @@ func parameterValues(assignments []string, parameters []client.Record) (map[stri
 		}
 		value, err := parameterValue(posture.ParameterType(kind), text)
 		if err != nil {
-			return nil, fault.New(fault.Invalid, "%s: %q is not a whole number", name, text)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		values[name] = value
 	}
@@ -158,7 +159,7 @@ func parameterValue(kind posture.ParameterType, text string) (any, error) {
 	case text == "":
 		return nil, nil
 	case kind == posture.IntegerParameter:
-		return strconv.ParseInt(text, 10, 64)
+		return wholeNumber(text)
 	}
 	list := []any{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -167,11 +168,22 @@ func parameterValue(kind posture.ParameterType, text string) (any, error) {
 			list = append(list, item)
 			continue
 		}
-		n, err := strconv.ParseInt(item, 10, 64)
+		n, err := wholeNumber(item)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, n)
 	}
 	return list, nil
+}
+
+func wholeNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fault.New(fault.Invalid, "%s is too large a number", text)
+	case err != nil:
+		return 0, fault.New(fault.Invalid, "%q is not a whole number", text)
+	}
+	return n, nil
 }

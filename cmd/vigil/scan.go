@@ -194,14 +194,20 @@ func (c *scanFlags) settings(known *catalog.Catalog) (map[posture.RuleID]map[str
 		name, text, assigned := strings.Cut(pair, "=")
 		rule, name, dotted := strings.Cut(name, ".")
 		i := slices.IndexFunc(known.Rules, func(r catalog.Entry) bool { return strings.EqualFold(string(r.ID), rule) })
-		if !assigned || !dotted || i < 0 {
-			return nil, fault.New(fault.Invalid, "--parameter %s: give RULE.NAME=VALUE with the id of a rule, such as aws-iam-access-key-age-90.days=60", pair)
+		if !assigned || !dotted {
+			return nil, fault.New(fault.Invalid, "--parameter %s: give RULE.NAME=VALUE, such as aws-iam-access-key-age-90.days=60", pair)
+		}
+		if i < 0 {
+			return nil, fault.New(fault.Invalid, "--parameter %s: there is no rule %q", pair, rule)
 		}
 		r := known.Rules[i].Rule
-		p, _ := r.Parameter(name)
-		value, err := parameterValue(p.Type, text)
-		if err != nil {
-			return nil, fault.New(fault.Invalid, "--parameter %s: %q is not a whole number", pair, text)
+		p, exists := r.Parameter(name)
+		var value any
+		if exists { // otherwise WithValues names the parameters of the rule
+			var err error
+			if value, err = parameterValue(p.Type, text); err != nil {
+				return nil, fmt.Errorf("--parameter %s: %w", pair, err)
+			}
 		}
 		if _, err := r.WithValues(map[string]any{name: value}); err != nil {
 			return nil, fmt.Errorf("--parameter %s: %w", pair, err)
