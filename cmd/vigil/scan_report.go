@@ -188,28 +188,39 @@ func (r *scanReport) printUnread(w io.Writer, style terminal.Style) {
 			break
 		}
 		where := ""
-		if n := len(regions[p]); n == 1 && regions[p][0] != posture.Global {
-			where = " in " + regions[p][0]
-		} else if n > 1 {
-			where = fmt.Sprintf(" in %d regions", n)
+		switch named := namedRegions(regions[p]); len(named) {
+		case 0:
+		case 1:
+			where = " in " + named[0]
+		default:
+			where = fmt.Sprintf(" in %d regions", len(named))
 		}
 		fmt.Fprintf(w, "       %s%s: %s\n", p.kind, where, terminal.OneLine(p.reason))
 	}
 }
 
-// deniedScopes returns the errors of reading details of listed resources. It skips types
-// with a list that could not be read.
+// namedRegions returns the distinct regions in order, without the global one.
+func namedRegions(regions []string) []string {
+	named := slices.Compact(slices.Sorted(slices.Values(regions)))
+	return slices.DeleteFunc(named, func(region string) bool { return region == posture.Global })
+}
+
+// deniedScopes returns the errors of reading details of listed resources. The errors of a type include those of its lists that could
+// not be read, with the region in front; it skips these, because they are among the unread units.
 func deniedScopes(o collect.Outcome) (all []collect.Unread) {
-	unread := map[posture.EntityType]bool{}
+	type problem struct {
+		kind   posture.EntityType
+		reason string
+	}
+	lists := map[problem]bool{}
 	for _, u := range o.Unread {
-		unread[u.Type] = true
+		lists[problem{u.Type, u.Why}], lists[problem{u.Type, u.Region + ": " + u.Why}] = true, true
 	}
 	for kind, c := range o.Collectors {
-		if unread[kind] {
-			continue
-		}
 		for _, reason := range c.Errors {
-			all = append(all, collect.Unread{Type: kind, Region: posture.Global, Why: reason})
+			if !lists[problem{kind, reason}] {
+				all = append(all, collect.Unread{Type: kind, Region: posture.Global, Why: reason})
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b collect.Unread) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Why, b.Why)) })

@@ -16,6 +16,7 @@ import (
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/gateway/gatewaytest"
 	"vigil/internal/sim/world"
+	"vigil/internal/terminal"
 	"vigil/rules"
 )
 
@@ -130,6 +131,36 @@ Listed but gone when their details were read:
 	}
 }
 
+// TestScanListsEveryReadError has two accounts with the same problems, and a type with an unread region and unread details in another.
+func TestScanListsEveryReadError(t *testing.T) {
+	t.Parallel()
+	outcome := collect.Outcome{
+		Unread: []collect.Unread{
+			{Type: "AWS.EC2.Instance", Region: "eu-west-1", Why: "ec2:DescribeInstances is denied"},
+			{Type: "AWS.IAM.User", Region: posture.Global, Why: "iam:ListUsers is denied"},
+			{Type: "AWS.SQS.Queue", Region: "eu-west-1", Why: "not read in time"},
+			{Type: "AWS.SQS.Queue", Region: "eu-west-2", Why: "not read in time"},
+		},
+		Collectors: map[posture.EntityType]posture.CollectorResult{
+			"AWS.EC2.Instance": {Errors: []string{"eu-west-1: ec2:DescribeInstances is denied", "us-east-1: ec2:DescribeInstanceAttribute is denied"}},
+			"AWS.IAM.User":     {Errors: []string{"iam:ListUsers is denied"}},
+		},
+	}
+	r := &scanReport{results: []scan.Result{{Outcome: outcome}, {Outcome: outcome}}}
+	var out strings.Builder
+	r.printUnread(&out, terminal.StyleOf(&out))
+	want := `
+Not everything could be read; rules that need it have unknown results:
+       AWS.EC2.Instance in eu-west-1: ec2:DescribeInstances is denied
+       AWS.IAM.User: iam:ListUsers is denied
+       AWS.SQS.Queue in 2 regions: not read in time
+       AWS.EC2.Instance: us-east-1: ec2:DescribeInstanceAttribute is denied
+`
+	if out.String() != want {
+		t.Errorf("printed %s\nwant %s", out.String(), want)
+	}
+}
+
 func TestScanWithoutFindings(t *testing.T) {
 	flags, _ := simulatedAWS(t, 0)
 	if code, out, problems := runScan(flags, "--rule", "aws-iam-root-mfa", "--fail-on", "low"); code != 0 || !strings.Contains(out, "0 findings") {
@@ -139,6 +170,19 @@ func TestScanWithoutFindings(t *testing.T) {
 
 func TestScanRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
+	for pair, want := range map[string]string{
+		"days=60":                                               "give RULE.NAME=VALUE, such as",
+		"aws-iam-access-key-age-90.days":                        "give RULE.NAME=VALUE, such as",
+		"aws-none.days=60":                                      `there is no rule "aws-none"`,
+		"aws-iam-access-key-age-90.weeks=many":                  "is not a parameter of the rule",
+		"aws-iam-access-key-age-90.days=many":                   `"many" is not a whole number`,
+		"aws-iam-access-key-age-90.days=99999999999999999999":   "99999999999999999999 is too large a number",
+		"aws-ec2-sg-permitted-ports.permittedTcpPorts=443,http": `"http" is not a whole number`,
+	} {
+		if code, _, problems := runScan(nil, "--parameter", pair); code != exitUsage || !strings.Contains(problems, "--parameter "+pair+": ") || !strings.Contains(problems, want) {
+			t.Errorf("--parameter %s: exit %d: %s", pair, code, problems)
+		}
+	}
 	for name, args := range map[string][]string{
 		"a framework that does not exist": {"--framework", "cis-aws-99"},
 		"a rule that does not exist":      {"--rule", "aws-none"},

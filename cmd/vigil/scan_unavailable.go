@@ -49,8 +49,7 @@ func (r *scanReport) printGone(w io.Writer) {
 func printServices(w io.Writer, title string, regions map[string][]string) {
 	var parts []string
 	for _, service := range slices.Sorted(maps.Keys(regions)) {
-		all := slices.Compact(slices.Sorted(slices.Values(regions[service])))
-		all = slices.DeleteFunc(all, func(region string) bool { return region == posture.Global })
+		all := namedRegions(regions[service])
 		switch {
 		case len(regions[service]) == 0:
 		case len(all) == 0:
