@@ -42,11 +42,13 @@ func TestCompareAndSetHasOneWinner(t *testing.T) {
 	})
 }
 
+// TestLocksSerialiseReadModifyWrite increments two rows concurrently: one under Tx.Lock, the other
+// by SELECT FOR UPDATE.
 func TestLocksSerialiseReadModifyWrite(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		write(t, db, "INSERT INTO thing (id, size) VALUES ('locked', 0), ('selected', 0)")
-		add := func(lock bool, id string) error {
+		increment := func(lock bool, id string) error {
 			return db.Write(t.Context(), func(tx *sqldb.Tx) error {
 				suffix := tx.ForUpdate()
 				if lock {
@@ -67,7 +69,7 @@ func TestLocksSerialiseReadModifyWrite(t *testing.T) {
 		var wg sync.WaitGroup
 		for range each {
 			wg.Go(func() {
-				if err := errors.Join(add(true, "locked"), add(false, "selected")); err != nil {
+				if err := errors.Join(increment(true, "locked"), increment(false, "selected")); err != nil {
 					t.Error(err)
 				}
 			})
@@ -76,7 +78,7 @@ func TestLocksSerialiseReadModifyWrite(t *testing.T) {
 		err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
 			sizes, err := sqldb.Query(tx, sqldb.Scalar[int64], "SELECT size FROM thing ORDER BY id")
 			if len(sizes) != 2 || sizes[0] != each || sizes[1] != each {
-				t.Errorf("after %d additions to each: %v", each, sizes)
+				t.Errorf("after %d increments of each row their sizes are %v", each, sizes)
 			}
 			return err
 		})
@@ -160,7 +162,7 @@ func TestCancelledCallersDoNotWedgeTheWriter(t *testing.T) {
 					} else if !errors.Is(err, context.DeadlineExceeded) && !fault.Is(err, fault.Unavailable) {
 						t.Errorf("write: %v", err)
 					}
-					_ = db.Read(ctx, func(tx *sqldb.Tx) error {
+					_ = db.Read(ctx, func(tx *sqldb.Tx) error { // slow enough to be cancelled
 						_, err := sqldb.Query(tx, sqldb.Scalar[string], "SELECT a.id FROM thing a, thing b")
 						return err
 					})
@@ -177,7 +179,7 @@ func TestCancelledCallersDoNotWedgeTheWriter(t *testing.T) {
 			t.Errorf("%d rows, and %d writes were acknowledged", got, want)
 		}
 		if committed.Load() == 0 || committed.Load() == callers*calls {
-			t.Errorf("%d of %d writes succeeded: nothing was tested", committed.Load(), callers*calls)
+			t.Errorf("%d of %d writes succeeded, want some to succeed and some to be cancelled", committed.Load(), callers*calls)
 		}
 		if err := db.IntegrityCheck(t.Context()); err != nil {
 			t.Error(err)
@@ -271,7 +273,8 @@ func TestWritersTimeOut(t *testing.T) {
 		defer db.Close()
 		noop := func(*sqldb.Tx) error { return nil }
 		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			// The caller's context does not carry the mark of a write within a write.
+			// Not with tx.Context(), which would mark this as a write within a write: it waits like
+			// any other writer.
 			return db.Write(t.Context(), noop)
 		})
 		if !fault.Is(err, fault.Unavailable) {
@@ -296,7 +299,7 @@ func TestWritersTimeOut(t *testing.T) {
 			err = db.Write(t.Context(), noop)
 		}
 		if err != nil {
-			t.Errorf("after writers that failed: %v", err)
+			t.Errorf("a write after writers that failed: %v", err)
 		}
 	})
 }

@@ -17,9 +17,9 @@ import (
 // A writerGroup runs writers that all queue behind a first one, so that they share a
 // transaction.
 type writerGroup struct {
-	t     *testing.T
-	db    *sqldb.DB
-	begin func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error
+	t      *testing.T
+	db     *sqldb.DB
+	method func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error
 
 	mu     sync.Mutex
 	shared bool // a writer saw uncommitted rows of another
@@ -31,11 +31,11 @@ func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int,
 	g.t.Helper()
 	errs := make([]error, len(writers))
 	started, proceed := make(chan struct{}), make(chan struct{})
-	begin := sync.OnceFunc(func() { close(started) }) // the function runs again if the shared transaction failed
+	signal := sync.OnceFunc(func() { close(started) }) // the writer runs again if the shared transaction failed
 	var all sync.WaitGroup
 	all.Go(func() {
 		err := g.db.Write(g.t.Context(), func(tx *sqldb.Tx) error {
-			begin()
+			signal()
 			<-proceed
 			return nil
 		})
@@ -51,7 +51,7 @@ func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int,
 					errs[i] = fmt.Errorf("panic: %v", p)
 				}
 			}()
-			errs[i] = g.begin(g.db, g.t.Context(), func(tx *sqldb.Tx) error {
+			errs[i] = g.method(g.db, g.t.Context(), func(tx *sqldb.Tx) error {
 				g.checkShared(tx)
 				return fn(tx)
 			})
@@ -107,7 +107,7 @@ func newWriterGroup(t *testing.T, db *sqldb.DB) *writerGroup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &writerGroup{t: t, db: db, begin: (*sqldb.DB).Write}
+	return &writerGroup{t: t, db: db, method: (*sqldb.DB).Write}
 }
 
 // TestWritersShareATransaction makes some writers of a shared transaction fail in
@@ -127,14 +127,14 @@ func TestWritersShareATransaction(t *testing.T) {
 		"finisher fails":  func(tx *sqldb.Tx) error { tx.Defer(func() error { return failed }, calls{}); return nil },
 		"finisher panics": func(tx *sqldb.Tx) error { tx.Defer(func() error { panic("on purpose") }, calls{}); return nil },
 	} {
-		for variant, begin := range map[string]func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error{
+		for variant, method := range map[string]func(*sqldb.DB, context.Context, func(tx *sqldb.Tx) error) error{
 			"isolated": (*sqldb.DB).Write, "cooperative": (*sqldb.DB).WriteCooperative,
 		} {
 			t.Run(name+"/"+variant, func(t *testing.T) {
 				t.Parallel()
 				run(t, func(t *testing.T, db *sqldb.DB) {
 					g := newWriterGroup(t, db)
-					g.begin = begin
+					g.method = method
 					g.failSome(bad)
 				})
 			})
@@ -170,7 +170,7 @@ func (g *writerGroup) failSome(bad func(tx *sqldb.Tx) error) {
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, g.names()); diff != "" {
-		g.t.Errorf("(-want +got):\n%s", diff)
+		g.t.Errorf("committed names (-want +got):\n%s", diff)
 	}
 	if g.db.Dialect() == sqldb.SQLite && !g.shared {
 		g.t.Error("no transaction was shared")
@@ -191,8 +191,9 @@ func (calls) Finish(_ *sqldb.Tx, work []any) error {
 
 // A register is a finisher that inserts the deferred names.
 type register struct {
-	begun, inserted []any
-	largest         int // largest number inserted by one call
+	deferred []any // names in the order in which writers deferred them
+	inserted []any
+	largest  int // largest number of names inserted by one call
 }
 
 func (r *register) Finish(tx *sqldb.Tx, work []any) error {
@@ -222,20 +223,20 @@ func TestDeferredWorkIsDoneTogether(t *testing.T) {
 		for i := range all {
 			writers = append(writers, func(tx *sqldb.Tx) error {
 				r, name := registerOf(i), fmt.Sprint(i)
-				r.begun = append(r.begun, name)
+				r.deferred = append(r.deferred, name)
 				tx.Defer(name, r)
 				return nil
 			})
 		}
 		done := func(i int, err error) {
 			if err != nil || !slices.Contains(g.names(), fmt.Sprint(i)) {
-				t.Errorf("writer %d: %v, committed names %v", i, err, g.names())
+				t.Errorf("writer %d returned %v; the committed names are %v", i, err, g.names())
 			}
 		}
 		g.write(writers, done)
 		for _, r := range all {
-			if diff := cmp.Diff(r.begun, r.inserted); diff != "" {
-				t.Errorf("inserted in another order than begun (-begun +inserted):\n%s", diff)
+			if diff := cmp.Diff(r.deferred, r.inserted); diff != "" {
+				t.Errorf("inserted in another order than deferred (-deferred +inserted):\n%s", diff)
 			}
 		}
 		if db.Dialect() == sqldb.SQLite && all[0].largest < 2 {
@@ -272,7 +273,7 @@ func TestFailureIsReportedAfterItsCauseIsVisible(t *testing.T) {
 			}
 		}
 		if failed != len(writers)-1 {
-			t.Errorf("%d of %d were too late", failed, len(writers))
+			t.Errorf("%d of %d writers were too late, want all but one", failed, len(writers))
 		}
 	})
 }

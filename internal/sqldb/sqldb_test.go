@@ -187,7 +187,7 @@ func TestLists(t *testing.T) {
 			args := []any{"first"}
 			text := sqldb.List(&args, test.values)
 			if !strings.HasSuffix(text, test.text) || len(args) != 1+test.args {
-				t.Errorf("got %.40s… with %d arguments", text, len(args)-1)
+				t.Errorf("got %.40s… with %d arguments, want %s with %d", text, len(args)-1, test.text, test.args)
 			}
 		})
 	}
@@ -279,7 +279,7 @@ func TestReadIsASnapshotAndCannotWrite(t *testing.T) {
 
 func TestLoadAndExecEach(t *testing.T) {
 	t.Parallel()
-	type name string // stores use such types
+	type name string // stores pass values of such types as parameters
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		const n = 2345
 		rows := func(yield func([]any) bool) {
@@ -309,6 +309,7 @@ func TestLoadAndExecEach(t *testing.T) {
 				return fmt.Errorf("updated %d, error %w", got, err)
 			}
 			sum, err := sqldb.QueryOne(tx, sqldb.Scalar[int], "SELECT CAST(sum(size) AS BIGINT) FROM thing WHERE ready")
+			// The rows with even numbers are ready, and each of their sizes was increased by one.
 			if want := (n/2+1)*(n/2) + n/2 + 1; sum != want {
 				t.Errorf("sum of sizes is %d, want %d", sum, want)
 			}
@@ -338,7 +339,7 @@ func TestOpenRejectsInvalidURLs(t *testing.T) {
 		"sqlite:///x.db?mode=ro":          "no parameters",
 		"sqlite:///no/such/folder/x.db":   "no such file",
 		"postgres://u:hunter2@[bad/db":    "parse",
-		"postgres://u:hunter2@[::1]:1/db": "",
+		"postgres://u:hunter2@[::1]:1/db": "", // no server listens there
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		_, err := sqldb.Open(ctx, dsn, sqldb.Options{})
@@ -349,7 +350,8 @@ func TestOpenRejectsInvalidURLs(t *testing.T) {
 	}
 }
 
-// TestLongListsOfTexts searches for more texts than are passed as parameters.
+// TestLongListsOfTexts searches for up to 64 texts, which SQLite gets as parameters, and for more,
+// which it gets as a JSON array.
 func TestLongListsOfTexts(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {

@@ -35,7 +35,7 @@ func TestVisit(t *testing.T) {
 				return tx.Visit(f, `SELECT id, data FROM v WHERE id >= $1 ORDER BY id`, 90)
 			})
 		}
-		for range 3 {
+		for range 3 { // the statement is cached from its second run on
 			var got []string
 			if err := visit(func(id int64, data []byte) error {
 				got = append(got, fmt.Sprint(id, "=", string(data)))
@@ -49,10 +49,10 @@ func TestVisit(t *testing.T) {
 			}
 		}
 
-		// It ends with the first error and returns it unchanged.
+		// Visit ends with the first error and returns it unchanged.
 		errStop, n := errors.New("enough"), 0
 		if err := visit(func(int64, []byte) error { n++; return errStop }); !errors.Is(err, errStop) || n != 1 {
-			t.Errorf("%v after %d rows", err, n)
+			t.Errorf("%v after %d rows, want %v after 1", err, n, errStop)
 		}
 		func() {
 			defer func() {

@@ -36,7 +36,7 @@ func TestTemplateIsCopied(t *testing.T) {
 		template.CopyTo(t, dsn)
 		db := dbtest.Open(t, dsn)
 		if n := count(db); n != 1 {
-			t.Errorf("a copy has %d rows", n)
+			t.Errorf("a copy has %d rows, want 1", n)
 		}
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec(`INSERT INTO word VALUES ('second')`)
@@ -47,11 +47,11 @@ func TestTemplateIsCopied(t *testing.T) {
 		}
 		template.CopyTo(t, dsn)
 		if n := count(dbtest.Open(t, dsn)); n != 2 {
-			t.Errorf("after a second copy there are %d rows", n)
+			t.Errorf("after copying to the existing database it has %d rows, want 2", n)
 		}
 	}
 	if migrations != 1 {
-		t.Errorf("it was migrated %d times", migrations)
+		t.Errorf("the migration ran %d times, want once", migrations)
 	}
-	template.CopyTo(t, "postgres://server.invalid/database") // does nothing
+	template.CopyTo(t, "postgres://server.invalid/database") // must do nothing: there are no templates for PostgreSQL
 }
