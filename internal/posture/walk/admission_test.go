@@ -54,7 +54,7 @@ func TestGate(t *testing.T) {
 		if fourth() != nil {
 			t.Fatal("an organisation exceeded its limit")
 		}
-		if crowd := try(ctx, g, "a", "z")(); crowd == nil || !fault.Is(crowd.err, fault.Limited) {
+		if excess := try(ctx, g, "a", "z")(); excess == nil || !fault.Is(excess.err, fault.Limited) {
 			t.Fatal("the queue exceeded its limit")
 		}
 		last := try(ctx, g, "b", "x")
@@ -65,7 +65,7 @@ func TestGate(t *testing.T) {
 		one().leave()
 		synctest.Wait()
 		if third().isAdmitted() == fourth().isAdmitted() {
-			t.Fatal("one query left, but none of the waiting was admitted")
+			t.Fatal("one query left, but not exactly one of the two that waited was admitted")
 		}
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -121,7 +121,7 @@ func TestGateNamesTheLimit(t *testing.T) {
 			_, err := g.enter(ctx, c.org, c.user)
 			e, _ := errors.AsType[*fault.Error](err)
 			if e == nil || e.Kind != c.kind || !strings.Contains(e.Message, c.message) || e.After <= 0 {
-				t.Errorf("%+v: %s/%s got %v, want %q", c.limit, c.org, c.user, err, c.message)
+				t.Errorf("%+v: %s/%s got %v, want fault kind %v, a time to try again and %q", c.limit, c.org, c.user, err, c.kind, c.message)
 			}
 		}
 	})

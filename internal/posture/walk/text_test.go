@@ -17,8 +17,9 @@ func newBudget(memory int64) *budget {
 	return &budget{limit: gremlin.Budget{Memory: memory}, task: gctune.Begin(memory)}
 }
 
-// isUnchanged reports whether a string is written as valid JSON that decodes to it.
-func isUnchanged(s string) bool {
+// matchesEncodingJSON reports whether a string is written as valid JSON that decodes to the
+// same string as that of encoding/json, which replaces invalid UTF-8.
+func matchesEncodingJSON(s string) bool {
 	text := &Text{budget: newBudget(-1)}
 	text.String(s)
 	written, err := text.MarshalJSON()
@@ -36,14 +37,14 @@ func isUnchanged(s string) bool {
 func TestStringEncoding(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "a", `"\`, "\x00\x1f\n\r\t\x7f", "\xff\xc3", "ümläut 日本 \u2028 \U0001F600", strings.Repeat("long\x01", 40_000)} {
-		if !isUnchanged(s) {
-			t.Errorf("%.40q", s)
+		if !matchesEncodingJSON(s) {
+			t.Errorf("%.40q is not written like encoding/json does", s)
 		}
 	}
-	if err := quick.Check(isUnchanged, nil); err != nil {
+	if err := quick.Check(matchesEncodingJSON, nil); err != nil {
 		t.Error(err)
 	}
-	if err := quick.Check(func(b []byte) bool { return isUnchanged(string(b)) }, nil); err != nil {
+	if err := quick.Check(func(b []byte) bool { return matchesEncodingJSON(string(b)) }, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -65,7 +66,7 @@ func TestObjectKeysAreUnique(t *testing.T) {
 
 func TestMemoryBudget(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(*resultBuilder){
+	for name, write := range map[string]func(*resultBuilder){
 		"a list of values that share parts": func(r *resultBuilder) {
 			v := graph.Int(1)
 			for range 40 {
@@ -86,10 +87,10 @@ func TestMemoryBudget(t *testing.T) {
 		const limit = 1 << 20
 		b := newBudget(limit)
 		r := newResultBuilder(nil, b)
-		make(r)
+		write(r)
 		var exceeded *gremlin.BudgetError
 		if !errors.As(b.err, &exceeded) || exceeded.Limit != gremlin.LimitMemory || r.values.Len() > limit {
-			t.Errorf("%s: %d bytes, %v", name, r.values.Len(), b.err)
+			t.Errorf("%s: %d bytes, %v; want the memory limit of %d bytes to be exceeded", name, r.values.Len(), b.err, limit)
 		}
 	}
 }
@@ -101,6 +102,6 @@ func TestTimeBudget(t *testing.T) {
 	newResultBuilder(nil, b).add(graph.Int(1), 1<<60)
 	var exceeded *gremlin.BudgetError
 	if !errors.As(b.err, &exceeded) || exceeded.Limit != gremlin.LimitTime {
-		t.Error(b.err)
+		t.Errorf("got %v, want the time limit to be exceeded", b.err)
 	}
 }

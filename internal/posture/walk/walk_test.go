@@ -23,11 +23,11 @@ const account = posture.AccountID("1")
 
 func id(name string) posture.EntityID { return posture.EntityType("AWS.X.Thing").ID(account, "", name) }
 
-// newStore returns entities with edges: "a>b" is an edge from a to b.
+// newStore returns entities with edges: "a>b" is an edge from a to b, "a" an entity without one.
 func newStore(edges ...string) fakeStore {
-	w := fakeStore{}
-	add := func(name string) posture.Entity {
-		e, ok := w[id(name)]
+	s := fakeStore{}
+	entity := func(name string) posture.Entity { // the stored one, or a new one
+		e, ok := s[id(name)]
 		if !ok {
 			e = posture.Entity{ID: id(name), Type: "AWS.X.Thing", Name: name, Account: account, Provider: posture.AWS, Region: "eu", Service: "X"}
 			e.Properties = []posture.Property{posture.Number("length", int64(len(name))), posture.Flag("short", len(name) < 2)}
@@ -36,14 +36,14 @@ func newStore(edges ...string) fakeStore {
 	}
 	for _, edge := range edges {
 		from, to, linked := strings.Cut(edge, ">")
-		e := add(from)
+		e := entity(from)
 		if linked {
 			e.Edges = append(e.Edges, posture.Edge{Label: "TO", To: id(to), Properties: []posture.Property{posture.Text("via", edge)}})
-			w[id(to)] = add(to)
+			s[id(to)] = entity(to)
 		}
-		w[id(from)] = e
+		s[id(from)] = e
 	}
-	return w
+	return s
 }
 
 func (s fakeStore) Generation(_ context.Context, org posture.OrgID, a posture.AccountID) (int64, error) {
@@ -84,8 +84,8 @@ func (s fakeStore) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.Acco
 	return found, nil
 }
 
-func newWalker(w fakeStore, o walk.Options) *walk.Walker {
-	return walk.New(graphcache.New(w, graphcache.Options{}), w, o)
+func newWalker(s fakeStore, o walk.Options) *walk.Walker {
+	return walk.New(graphcache.New(s, graphcache.Options{}), s, o)
 }
 
 func runQuery(t *testing.T, w *walk.Walker, text string) walk.Answer {
@@ -132,11 +132,10 @@ func draw(nodes []*walk.Node) string {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	w := newStore("a>b", "b>cc", "a>cc", "lone")
-	walker := newWalker(w, walk.Options{})
+	walker := newWalker(newStore("a>b", "b>cc", "a>cc", "lone"), walk.Options{})
 	for text, want := range map[string]struct {
 		count    int64
-		nodes    string
+		nodes    string // as draw formats them; not compared if empty
 		entities int
 		values   string
 	}{
@@ -178,7 +177,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: count %d, nodes %s, %d entities, values %s; want %+v", text, a.Count, draw(a.Nodes), a.Found, values, want)
 		}
 		if a.Nodes == nil {
-			t.Errorf("%s: a member is nil: %+v", text, a)
+			t.Errorf("%s: the nodes are nil, want an empty list: %+v", text, a)
 		}
 	}
 }
@@ -231,7 +230,7 @@ func TestInvalidQueries(t *testing.T) {
 		{Org: "other", Account: account, Text: "g.V()"}, {Org: "org", Account: "2", Text: "g.V()"}, {Org: "org", Account: "2", Text: "g.V("},
 	} {
 		if _, err := walker.Ask(t.Context(), q); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("%+v: %v, want that the account is not found", q, err)
 		}
 	}
 }
@@ -254,11 +253,12 @@ func TestExplainAndCost(t *testing.T) {
 		t.Errorf("explain %v, cost %+v", a.Explain, a.Cost)
 	}
 	if a := runQuery(t, walker, "g.V().out()"); a.Explain != nil {
-		t.Errorf("an explanation without Explain: %v", a.Explain)
+		t.Errorf("a query that does not ask for it has an explanation: %v", a.Explain)
 	}
 }
 
-// lossyStore is a store that has lost an entity since the graph was loaded.
+// lossyStore omits an entity from the answer to the first query of entities, as if it had
+// been removed after the graph was loaded.
 type lossyStore struct {
 	fakeStore
 	queries *int
@@ -279,7 +279,7 @@ func TestAnswerHasOneGeneration(t *testing.T) {
 	walker := walk.New(graphcache.New(f, graphcache.Options{}), f, walk.Options{})
 	a := runQuery(t, walker, "g.V()")
 	if *f.queries != 2 || len(entities(t, a)) != 2 {
-		t.Errorf("asked %d times, %d entities", *f.queries, a.Found)
+		t.Errorf("the store was asked %d times, %d entities; want 2 and 2", *f.queries, a.Found)
 	}
 }
 

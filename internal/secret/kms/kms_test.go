@@ -23,7 +23,7 @@ import (
 	"vigil/internal/secret/secrettest"
 )
 
-// local encrypts like a service, with its own key.
+// local is the key of a simulated service.
 type local struct{ secret.Master }
 
 func newLocal(t *testing.T) local { return local{secrettest.Master(t)} }
@@ -159,7 +159,7 @@ func azureService(t *testing.T) http.Handler {
 		}
 		value, err := base64.RawURLEncoding.DecodeString(in.Value)
 		if err != nil || in.Alg != "RSA-OAEP-256" {
-			t.Errorf("asked for %s, %v", in.Alg, err)
+			t.Errorf("asked for the algorithm %s, want RSA-OAEP-256; value: %v", in.Alg, err)
 		}
 		switch path := strings.TrimPrefix(r.URL.Path, "/keys/k"); {
 		case path == "/wrapkey" || path == "//wrapkey": // without a version
@@ -243,7 +243,7 @@ func TestBoxWorksWithAMasterKeyInAService(t *testing.T) {
 			if got, err := second.Open(t.Context(), cell, sealed); err != nil || string(got) != "canary" {
 				t.Errorf("after a restart: %q, %v", got, err)
 			}
-			// The same name, but another key.
+			// Each call of s.handler makes a service with another key under the same name.
 			if _, err := secret.NewBox(t.Context(), ring, secret.Options{Master: open(t, s.uri, s.handler(t))}); err == nil {
 				t.Error("another key unwrapped the keyset")
 			}
@@ -280,7 +280,7 @@ func TestErrorsOfTheServiceAreReported(t *testing.T) {
 	})
 	for name, s := range services {
 		if _, err := open(t, s.uri, refuse).EncryptWithContext(t.Context(), []byte("x"), nil); err == nil {
-			t.Errorf("%s: encrypted", name)
+			t.Errorf("%s: no error although the service refuses", name)
 		}
 	}
 	if _, err := open(t, gcpURI, gcpService(t, true)).EncryptWithContext(t.Context(), []byte("x"), nil); err == nil {
