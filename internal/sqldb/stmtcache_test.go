@@ -88,7 +88,7 @@ func TestManyDifferentStatements(t *testing.T) {
 		for w := range 4 {
 			wg.Go(func() {
 				for i := range 1500 {
-					n := (i*7 + w) % 700 // 700 texts; the cache of a connection has 200
+					n := (i*7 + w) % 700 // 400 texts in all; the cache of a connection has 200
 					err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
 						got, err := sqldb.QueryOne(tx, sqldb.Scalar[int], fmt.Sprintf(`SELECT %d + CAST($1 AS BIGINT)`, n), i)
 						if err == nil && got != n+i {
