@@ -13,6 +13,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"vigil/internal/client"
 	"vigil/internal/fault"
@@ -280,5 +284,39 @@ func TestRefusedLoginNamesItsCause(t *testing.T) {
 		if err := c.Login(t.Context()); err == nil || !strings.Contains(err.Error(), want) || status != 401 && strings.Contains(err.Error(), "token") {
 			t.Errorf("status %d: %v, want %q", status, err, want)
 		}
+	}
+}
+
+func TestYAMLKeepsTextsAndNumbers(t *testing.T) {
+	t.Parallel()
+	var characters strings.Builder
+	for r := range rune(0x3000) {
+		characters.WriteRune(r)
+	}
+	characters.WriteString("\ufeff\ufffe\U0001f600")
+	record := client.Record{
+		"text": characters.String(), "\u009bname": "x\u0085\u2028", "tab": "\ta: b #", "lines": "a\n b\x7f\n", "word": "yes", "digits": "1e3", "nothing": nil,
+		"numbers": []any{json.Number("12345678901234567890"), json.Number("1.50"), json.Number("-0"), 7, 2.5}, "flag": true, "empty": []any{},
+	}
+	var out strings.Builder
+	if err := client.Render(&out, "yaml", nil, []client.Record{record}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range out.String() {
+		if r != '\n' && unicode.IsControl(r) {
+			t.Errorf("the output has the control character %U", r)
+		}
+	}
+	if !strings.Contains(out.String(), "\n    - 12345678901234567890\n    - 1.50\n    - -0\n    - 7\n    - 2.5\n") {
+		t.Errorf("the numbers changed:\n%s", out.String()[:200])
+	}
+	var got []client.Record
+	if err := yaml.Unmarshal([]byte(out.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	delete(record, "numbers")
+	delete(got[0], "numbers")
+	if diff := cmp.Diff([]client.Record{record}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -161,22 +162,42 @@ func (s *Stream) table(rows [][]string) error {
 	return nil
 }
 
-// renderYAML prints records by way of JSON, so that numbers stay numbers.
+// renderYAML prints records by way of JSON, so that they have the same members and numbers in both formats. The JSON is not parsed
+// as YAML, which does not permit all of the characters.
 func renderYAML(w io.Writer, records []Record) error {
 	text, err := json.Marshal(records)
 	if err != nil {
 		return err
 	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
 	var value any
-	if err := yaml.Unmarshal(text, &value); err != nil {
+	if err := decoder.Decode(&value); err != nil {
 		return err
 	}
 	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(value); err != nil {
+	if err := encoder.Encode(withPlainNumbers(value)); err != nil {
 		return err
 	}
 	return encoder.Close()
+}
+
+// withPlainNumbers replaces the numbers in a JSON value, which the YAML encoder would quote as strings.
+func withPlainNumbers(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: v.String()}
+	case Record:
+		for name, member := range v {
+			v[name] = withPlainNumbers(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = withPlainNumbers(item)
+		}
+	}
+	return value
 }
 
 // Text returns a member of a record as text; "" if it is missing.
