@@ -73,8 +73,9 @@ type Store interface {
 	// failure is older than the window.
 	AddFailure(ctx context.Context, subject string, at time.Time, window time.Duration) (Failures, error)
 
-	// ClearFailures deletes the failures of the subjects.
-	ClearFailures(ctx context.Context, subjects ...string) error
+	// ClearFailures deletes the failures of each subject, unless they are not as seen any
+	// more: one more was counted meanwhile.
+	ClearFailures(ctx context.Context, seen map[string]Failures) error
 
 	// ForgetFailures deletes failures that were last counted before the time.
 	ForgetFailures(ctx context.Context, before time.Time) error

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"time"
 
@@ -225,11 +226,14 @@ func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPol
 	return 0, err
 }
 
-// recordSuccess clears the failures, as the directory does, and stores the network
-// as known.
+// recordSuccess clears the failures that were counted before the login, as the directory
+// does, and stores the network as known. A subject with a failure that was counted during
+// the login keeps all: the directory may have counted it after the success.
 func (t *throttle) recordSuccess(ctx context.Context, a attempt, c counts) error {
-	if c.pair.Count+c.unknownSubject.Count+c.knownSubject.Count > 0 {
-		if err := t.store.ClearFailures(ctx, a.pairSubject(), a.unknownSubject(), a.knownSubject()); err != nil {
+	seen := map[string]Failures{a.pairSubject(): c.pair, a.unknownSubject(): c.unknownSubject, a.knownSubject(): c.knownSubject}
+	maps.DeleteFunc(seen, func(_ string, f Failures) bool { return f.Count == 0 })
+	if len(seen) > 0 {
+		if err := t.store.ClearFailures(ctx, seen); err != nil {
 			return err
 		}
 	}

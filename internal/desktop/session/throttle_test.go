@@ -24,6 +24,8 @@ type memoryStore struct {
 	networks  []auth.LoginNetwork
 	reads     int         // number of reads of the counts
 	afterRead func(n int) // called after the n-th read; may be nil
+
+	beforeClear func() // called before failures are cleared; may be nil
 }
 
 func (m *memoryStore) Failures(_ context.Context, subjects ...string) ([]Failures, error) {
@@ -52,11 +54,16 @@ func (m *memoryStore) AddFailure(_ context.Context, subject string, at time.Time
 	return m.all[subject], nil
 }
 
-func (m *memoryStore) ClearFailures(_ context.Context, subjects ...string) error {
+func (m *memoryStore) ClearFailures(_ context.Context, seen map[string]Failures) error {
+	if m.beforeClear != nil {
+		m.beforeClear()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, s := range subjects {
-		delete(m.all, s)
+	for s, f := range seen {
+		if m.all[s] == f {
+			delete(m.all, s)
+		}
 	}
 	return nil
 }
@@ -367,6 +374,46 @@ func TestLoginThatFailsWhileTheCountsAreReadIsNotForgotten(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestSuccessKeepsFailuresDuringTheLogin has wrong passwords fail after the right one was accepted and before the
+// failures are cleared: the directory counts them.
+func TestSuccessKeepsFailuresDuringTheLogin(t *testing.T) {
+	t.Parallel()
+	b := newFixture(ThrottleOptions{})
+	policy := desktop.LockoutPolicy{Threshold: 10, Window: 10 * time.Minute}
+	bad := 0 // as the directory counts: a success resets it
+	guess := func(times int) {
+		for range times {
+			attacker := attempt{user: bob.user, address: "198.51.100.1"}
+			_, _ = b.try(t.Context(), attacker, policy, func() error { bad++; return wrong })
+		}
+	}
+	login := func() {
+		if _, err := b.try(t.Context(), bob, policy, func() error { bad = 0; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	login()
+	guess(1)
+	store := b.store.(*memoryStore)
+	store.beforeClear = func() { guess(4) } // those that may run beside the login
+	login()
+	store.beforeClear = nil
+	if bad != 4 {
+		t.Fatalf("%d wrong passwords failed during the login, want 4", bad)
+	}
+	for range 10 {
+		guess(1)
+		b.pass(5 * time.Second) // longer than the delays
+	}
+	if allowed := b.allowance(policy); bad > allowed.all-allowed.reserved {
+		t.Errorf("the directory counted %d wrong passwords from unknown networks, want at most %d", bad, allowed.all-allowed.reserved)
+	}
+	login()
+	if guess(1); bad != 1 {
+		t.Error("the next success did not clear the failures")
 	}
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -110,11 +111,20 @@ func (s *Store) AddFailure(ctx context.Context, subject string, at time.Time, wi
 }
 
 // ClearFailures implements [session.Store].
-func (s *Store) ClearFailures(ctx context.Context, subjects ...string) error {
-	var args []any
-	in := sqldb.List(&args, subjects)
-	_, err := s.exec(sqldb.WithoutCommitHook(ctx), `DELETE FROM desktop_login_failure WHERE subject IN `+in, args...)
-	return err
+func (s *Store) ClearFailures(ctx context.Context, seen map[string]session.Failures) error {
+	return s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
+		for _, subject := range slices.Sorted(maps.Keys(seen)) { // always in this order, so that transactions do not deadlock
+			_, err := tx.Exec(`
+				DELETE FROM desktop_login_failure
+				WHERE subject = $1
+				  AND failed = $2
+				  AND last_at = $3`, subject, seen[subject].Count, millis(seen[subject].Last))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // ForgetFailures implements [session.Store].

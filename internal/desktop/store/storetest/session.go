@@ -74,8 +74,19 @@ func failuresCount(t *testing.T, s Store) {
 	if f, err := s.Failures(ctx, "eve", "bob"); err != nil || f[0].Count != 0 || f[1].Count != 2 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	must(t, s.ClearFailures(ctx, "bob", "eve"))
-	must(t, s.ClearFailures(ctx, "bob"))
+	seen := map[string]session.Failures{"bob": {Count: 2, Last: after(21 * time.Minute)}, "eve": {Count: 1, Last: now}}
+	for name, other := range map[string]session.Failures{
+		"one was counted since": {Count: 1, Last: after(20 * time.Minute)},
+		"another count":         {Count: 1, Last: after(21 * time.Minute)},
+		"another time":          {Count: 2, Last: after(20 * time.Minute)},
+	} {
+		must(t, s.ClearFailures(ctx, map[string]session.Failures{"bob": other}))
+		if f, err := s.Failures(ctx, "bob"); err != nil || f[0] != seen["bob"] {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+	}
+	must(t, s.ClearFailures(ctx, seen))
+	must(t, s.ClearFailures(ctx, seen))
 	if f, err := s.Failures(ctx, "bob"); err != nil || f[0].Count != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
