@@ -2,7 +2,7 @@ package audit
 
 import "context"
 
-// An Attachment is the record of a request that is not answered yet. It is
+// An Attachment provides the record of a request that is not answered yet. The record is
 // committed with the first change that the request makes.
 type Attachment struct {
 	// Record returns the record as known now. It returns false when an earlier

@@ -67,7 +67,7 @@ type Entry struct {
 	Hash      []byte
 	Key       string // id of the signing key, if this was the last entry of a commit
 	Signature []byte
-	Targets   int // number of rows that it is searched by its targets with
+	Targets   int // number of its rows in the table of targets, by which the store finds it
 }
 
 // SearchTargets returns the values of a record's targets by which it is found, sorted and
@@ -122,7 +122,7 @@ type Filter struct {
 	Outcome   Outcome   // any if empty
 	From      time.Time // any if zero
 	To        time.Time // exclusive; any if zero
-	Before    int64     // records numbered below; any if zero
+	Before    int64     // only records with lower numbers; any if zero
 	Limit     int
 }
 

@@ -69,6 +69,7 @@ func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoi
 	if err := l.reanchor(ctx); err != nil {
 		return false, err
 	}
+	// Remove the checkpoint of the lost records, so that the next start does not fail.
 	if err := os.Truncate(path, 0); err != nil {
 		return false, fmt.Errorf("empty audit checkpoint: %w", err)
 	}
@@ -134,7 +135,7 @@ func (l *Log) checkComplete(ctx context.Context) error {
 	return nil
 }
 
-// checkAgainst compares the file's checkpoint with the database.
+// checkAgainst compares a checkpoint, of the file or of a witness, with the head of the chain.
 func (l *Log) checkAgainst(ctx context.Context, known Checkpoint, head Head) error {
 	if known.Number == 0 {
 		return nil
@@ -144,7 +145,7 @@ func (l *Log) checkAgainst(ctx context.Context, known Checkpoint, head Head) err
 		return err
 	}
 	if !keys[known.Key].verifiesIfKnown(aboutHead, known.Head, known.Signature) {
-		return fmt.Errorf("%w: the checkpoint file belongs to another installation", ErrTruncated)
+		return fmt.Errorf("%w: the checkpoint belongs to another installation", ErrTruncated)
 	}
 	switch {
 	case known.Number > head.Number:

@@ -42,7 +42,7 @@ type Log struct {
 	commitLock chan struct{} // semaphore of size one: held by the writer that commits
 
 	state sync.Mutex // guards the fields below; held briefly
-	seen  Head
+	seen  Head       // the newest committed head that this process knows
 	key   signer
 	file  *checkpointFile // nil without a checkpoint file
 }
@@ -201,7 +201,7 @@ func (l *Log) signer() signer {
 	return l.key
 }
 
-// check fails if a head is older than one that was seen before.
+// check fails if a head is older than one that was seen before. The caller holds state.
 func (l *Log) check(h Head) error {
 	if h.Number < l.seen.Number || h.Number == l.seen.Number && !bytes.Equal(h.Hash, l.seen.Hash) {
 		return fmt.Errorf("%w: it ends at %d and had %d records", ErrTruncated, h.Number, l.seen.Number)

@@ -107,7 +107,8 @@ func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report)
 	return checkComplete(c.Head, previous, known)
 }
 
-// verifiesIfKnown is like verifies, but returns false for the zero signer.
+// verifiesIfKnown is like verifies, but returns false for the zero signer, which a map of
+// signers returns for an unknown key.
 func (s signer) verifiesIfKnown(context string, h Head, signature []byte) bool {
 	return s.private != nil && s.verifies(context, h, signature)
 }
@@ -196,7 +197,7 @@ func ParseCheckpoint(s string) (Checkpoint, error) {
 		return Checkpoint{}, errors.New("not an audit checkpoint")
 	}
 	number, err1 := strconv.ParseInt(f[2], 10, 64)
-	hash, err2 := hex.DecodeString(strings.TrimPrefix(f[3], "h")) // empty before the first record
+	hash, err2 := hex.DecodeString(strings.TrimPrefix(f[3], "h")) // before the first record, the field is only h
 	signature, err3 := hex.DecodeString(f[5])
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Checkpoint{}, fmt.Errorf("read audit checkpoint: %w", err)

@@ -41,7 +41,7 @@ type witnessState struct {
 	compared   bool  // compared with its checkpoint since the start; before that nothing is published, because it would overwrite the evidence of a loss
 	sent       int64 // record number of the newest published checkpoint
 	lastErr    error // error of the last read or write
-	incomplete error // set if the log lacks records of its checkpoint
+	incomplete error // set if the log lacks records that the witness's checkpoint covers
 }
 
 // NewWitnesses returns the witnesses of a log.
@@ -64,7 +64,7 @@ func (l *Log) CheckAgainst(ctx context.Context, c Checkpoint) error {
 }
 
 // Compare reads the checkpoints of the witnesses that were not compared yet. It
-// fails with [ErrTruncated] if the database lacks records of one. A witness that is
+// fails with [ErrTruncated] if the database lacks records that one of them covers. A witness that is
 // not reachable is compared later, before a checkpoint is published there;
 // until then [Witnesses.Notice] reports it.
 func (w *Witnesses) Compare(ctx context.Context) error {
@@ -201,7 +201,7 @@ func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, interval time
 	}
 }
 
-// publishTime limits the duration of one round.
+// publishTime limits the duration of one round over all witnesses.
 const publishTime = 10 * time.Second
 
 func (w *Witnesses) publish(ctx context.Context, log *slog.Logger) {

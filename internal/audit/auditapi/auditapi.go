@@ -87,7 +87,7 @@ func record(e httpapi.Event) audit.Record {
 
 func outcome(e httpapi.Event) audit.Outcome {
 	switch {
-	case e.Notes[authapi.NoteCause] != "": // also with a redirect to the login page
+	case e.Notes[authapi.NoteCause] != "": // whatever the status: a refused login may redirect to the login page
 		return audit.Denied
 	case e.Status < 400:
 		return audit.Success

@@ -8,9 +8,9 @@ import (
 )
 
 // Limits on the records of refused and failed requests. The first requests of
-// each kind in a window are recorded; the others are counted, and the count is
-// recorded at the end of the window. Unauthenticated callers count as one
-// organisation.
+// each kind in a window are recorded; the others are counted. The counts are recorded
+// when the next request is refused or fails after the window. Unauthenticated callers
+// count as one organisation.
 const (
 	sampleWindow = time.Minute
 	maxPerKind   = 10   // records of one operation and status in a window
@@ -25,6 +25,7 @@ type kind struct {
 	status    int
 }
 
+// tally counts the requests of a kind in the window.
 type tally struct {
 	written int
 	skipped audit.Record // the latest skipped record, with the number of skipped ones
@@ -35,7 +36,7 @@ type sampler struct {
 	now func() time.Time
 
 	mu    sync.Mutex
-	since time.Time
+	since time.Time // start of the window
 	kinds map[kind]*tally
 	orgs  map[string]int // records written in the window
 }
@@ -57,7 +58,7 @@ func (s *sampler) take(r audit.Record) (write bool, ended []audit.Record) {
 	t := s.kinds[k]
 	if t == nil {
 		if len(s.kinds) >= maxKinds {
-			k = kind{operation: "other", status: r.Status}
+			k = kind{operation: "other", status: r.Status} // all further kinds together
 			t = s.kinds[k]
 		}
 		if t == nil {

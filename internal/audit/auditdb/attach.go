@@ -52,7 +52,7 @@ func (f finisher) Finish(tx *sqldb.Tx, deferred []any) error {
 	for i, d := range deferred {
 		records[i] = d.(work).record
 	}
-	// All work is for the only log of the store.
+	// Any appender will do: all work is for the same log, because a store has only one.
 	entries, err := deferred[0].(work).to.chain(e.head, records)
 	if err != nil {
 		return err

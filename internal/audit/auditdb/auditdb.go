@@ -104,7 +104,7 @@ func insert(tx *sqldb.Tx, entries []audit.Entry) error {
 	if err != nil {
 		return err
 	}
-	// Records that were lost left their targets. The new records reuse their numbers.
+	// If records were lost, their targets may still exist, and the new records reuse the numbers.
 	if _, err := tx.Exec(`DELETE FROM audit_target WHERE number >= $1`, entries[0].Record.Number); err != nil {
 		return err
 	}
@@ -167,7 +167,8 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 		}
 		through := int64(0)
 		if !before.IsZero() {
-			// In chain order: a record that is young enough keeps all that follow it.
+			// Times need not ascend along the chain: the first record that is young enough
+			// keeps all that follow it.
 			through, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 				SELECT coalesce(min(number), $2) - 1
 				FROM audit_record

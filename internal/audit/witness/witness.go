@@ -142,7 +142,7 @@ type syslog struct {
 
 func (s *syslog) Name() string { return "syslog " + s.address }
 
-// facility and severity of the message: log audit (13), notice (5).
+// priority is the facility and severity of the messages: log audit (13), notice (5).
 const priority = 13*8 + 5
 
 // Put implements [audit.Witness]. The message has the format of RFC 5424, with
