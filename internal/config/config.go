@@ -109,7 +109,7 @@ type Posture struct {
 	CloudGatewayCA string        `yaml:"cloud_gateway_ca" name:"cloud-gateway-ca" help:"Certificate authority (PEM) of the simulator."`
 	CloudProxy     string        `yaml:"cloud_proxy" secret:"url" help:"URL of the HTTP proxy for calls to the clouds, such as http://proxy.example.com:3128. The environment is ignored."`
 	CloudCA        string        `yaml:"cloud_ca" name:"cloud-ca" help:"File (PEM) of certificate authorities to trust in calls to the clouds, besides those of the system."`
-	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take."`
+	Timeout        time.Duration `yaml:"timeout" default:"30s" help:"Longest time a request may take after its body has arrived."`
 	ChangesKept    time.Duration `yaml:"changes_kept" default:"2160h" help:"How long the change logs of removed resources are kept."`
 	ResourceDirs   string        `yaml:"resource_dirs" help:"Folders with resource types of your own, separated by commas. See docs/own-types.md."`
 	RuleDirs       string        `yaml:"rule_dirs" help:"Folders with rules of your own, separated by commas."`

@@ -86,11 +86,26 @@ func (b *bodies) add(s *sender, known bool, n int64, count int) {
 	}
 }
 
+func hasBody(r *http.Request) bool {
+	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+}
+
+// bodyTimeOf returns how long the body of a request may take to arrive.
+func bodyTimeOf(r *http.Request, rt *Route) time.Duration {
+	switch {
+	case !hasBody(r):
+		return 0
+	case rt.Limits.Body > DefaultBody:
+		return largeBodyTime
+	}
+	return bodyTime
+}
+
 // readBody reads the request's body into memory, so that handlers never wait
 // for a slow caller. release frees the reserved memory.
 func (m *Mux) readBody(rec *recorder, r *http.Request, x *exchange) (release func(), err error) {
 	limit := x.route.Limits.Body
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+	if !hasBody(r) {
 		return func() {}, nil
 	}
 	size := r.ContentLength
@@ -105,11 +120,7 @@ func (m *Mux) readBody(rec *recorder, r *http.Request, x *exchange) (release fun
 	if err != nil {
 		return nil, err
 	}
-	wait := bodyTime
-	if limit > DefaultBody {
-		wait = largeBodyTime
-	}
-	body, err := readWithin(rec, r, limit, wait)
+	body, err := readWithin(rec, r, limit, bodyTimeOf(r, x.route))
 	if err != nil {
 		release()
 		return nil, err

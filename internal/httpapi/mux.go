@@ -148,7 +148,7 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	ctx := r.Context()
 	if rt.Limits.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, rt.Limits.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, rt.Limits.Timeout+bodyTimeOf(r, rt))
 		defer cancel()
 		r = r.WithContext(ctx)
 	} else {
@@ -184,6 +184,12 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 		return nil, err
 	}
 	defer release()
+	if rt.Limits.Timeout > 0 {
+		// The handler has the whole timeout, however slowly the body arrived.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, rt.Limits.Timeout)
+		defer cancel()
+	}
 	if rt.Limits.Account != nil {
 		// The account is named in the body.
 		x.login = rt.Limits.Account(withBody(r, x.body))

@@ -6,8 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,4 +153,73 @@ func TestPathsAndMethods(t *testing.T) {
 			t.Errorf("%s %s: status %d, want %d (-want +got):\n%s", tt.method, tt.target, res.StatusCode, tt.status, diff)
 		}
 	}
+}
+
+// slowBody arrives after a while.
+type slowBody struct {
+	io.Reader
+	wait time.Duration
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	time.Sleep(b.wait)
+	b.wait = 0
+	return b.Reader.Read(p)
+}
+
+// TestTimeoutStartsWhenTheBodyHasArrived sends a large body within the time limit of bodies, but later than the
+// timeout of the route. The handler has the whole timeout.
+func TestTimeoutStartsWhenTheBodyHasArrived(t *testing.T) {
+	t.Parallel()
+	for handling, status := range map[time.Duration]int{29 * time.Second: http.StatusOK, 31 * time.Second: http.StatusServiceUnavailable} {
+		synctest.Test(t, func(t *testing.T) {
+			r := public("POST /x", httpapi.JSON(func(ctx context.Context, _ struct {
+				Name string `json:"name"`
+			}) (string, error) {
+				select {
+				case <-ctx.Done():
+					return "", ctx.Err()
+				case <-time.After(handling):
+					return "done", nil
+				}
+			}))
+			r.Limits = httpapi.Limits{Body: httpapi.LargeBody, Timeout: 30 * time.Second}
+			body := &slowBody{strings.NewReader(`{"name":"a"}`), 40 * time.Second}
+			w := httptest.NewRecorder()
+			mux(t, httpapi.Options{}, r).ServeHTTP(w, httptest.NewRequest("POST", "/x", body))
+			if w.Code != status {
+				t.Errorf("status %d after %s: %s; want %d", w.Code, handling, w.Body, status)
+			}
+		})
+	}
+}
+
+// A deadlineConn is the connection of a request whose body never arrives: the response writer and the body.
+type deadlineConn struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (c *deadlineConn) SetReadDeadline(t time.Time) error {
+	c.deadline = t
+	return nil
+}
+
+func (c *deadlineConn) Read([]byte) (int, error) {
+	time.Sleep(time.Until(c.deadline))
+	return 0, os.ErrDeadlineExceeded
+}
+
+func TestIncompleteBodyIsATimeoutOfTheSender(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := public("POST /x", returns(1))
+		r.Limits = httpapi.Limits{Body: httpapi.LargeBody, Timeout: 30 * time.Second}
+		c := &deadlineConn{ResponseRecorder: httptest.NewRecorder()}
+		start := time.Now()
+		mux(t, httpapi.Options{}, r).ServeHTTP(c, httptest.NewRequest("POST", "/x", c))
+		if took := time.Since(start); c.Code != http.StatusRequestTimeout || took != 45*time.Second {
+			t.Errorf("status %d after %s: %s; want 408 after 45s", c.Code, took, c.Body)
+		}
+	})
 }

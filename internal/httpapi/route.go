@@ -48,7 +48,7 @@ type Route struct {
 // Limits limit the cost of one request. A zero field means the default.
 type Limits struct {
 	Body    int64         // maximum size of the body in bytes
-	Timeout time.Duration // limit of the handler's duration; negative for streams, which have none
+	Timeout time.Duration // limit of the handler's duration, from when the body has arrived; negative for streams, which have none
 	Rate    string        // name of the rate limit that the request counts against
 
 	// Account returns the account of a login, if that account has logged in from
