@@ -17,6 +17,7 @@ import (
 type defaultAnswers struct {
 	clouds map[posture.Provider]*canned.Defaults
 
+	// The accounts that have resources of every type.
 	account      string
 	subscription simazure.Subscription
 	project      simgcp.Project
@@ -33,6 +34,8 @@ func newDefaultAnswers() (*defaultAnswers, error) {
 	return d, nil
 }
 
+// aws answers a call if it can. The default answers are about the account of the test cases:
+// its id is replaced. The functions for the other clouds do the same.
 func (d *defaultAnswers) aws(w http.ResponseWriter, r *http.Request, account string) bool {
 	replace := []string{string(cases.Vars[posture.AWS].Account), account}
 	return account == d.account && d.clouds[posture.AWS].Serve(w, r, replace)
@@ -41,7 +44,8 @@ func (d *defaultAnswers) aws(w http.ResponseWriter, r *http.Request, account str
 func (d *defaultAnswers) azure(w http.ResponseWriter, r *http.Request, account string) bool {
 	vars := cases.Vars[posture.Azure]
 	replace := []string{string(vars.Account), d.subscription.ID, vars.Tenant, d.subscription.Tenant}
-	return (account == d.subscription.ID || account == "") && d.clouds[posture.Azure].Serve(w, r, replace)
+	forGraph := account == "" // Microsoft Graph belongs to no subscription
+	return (account == d.subscription.ID || forGraph) && d.clouds[posture.Azure].Serve(w, r, replace)
 }
 
 func (d *defaultAnswers) google(w http.ResponseWriter, r *http.Request, p simgcp.Project) bool {

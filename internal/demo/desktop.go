@@ -27,7 +27,8 @@ type desktopDemo struct {
 	url    string
 }
 
-// newDesktop starts the simulated environment and binds the server's address.
+// newDesktop starts the simulated environment and binds the server's address. posture returns
+// the URL of the posture server.
 func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate, posture func() string, o Options) (*desktopDemo, error) {
 	if err := e.Start(ctx); err != nil {
 		return nil, err

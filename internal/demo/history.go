@@ -30,7 +30,7 @@ func generateHistory(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts 
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
-		judged := 0
+		judged := 0 // number of accounts that were evaluated
 		err := db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 			judged, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM judged WHERE org = $1`, id)
 			return err
@@ -98,7 +98,7 @@ func (f *findingHistory) generate(now time.Time) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(f.rule + "\x00" + f.object))
 	seed := h.Sum64()
-	next := func(limit int) int { // a pseudo-random number below a limit
+	next := func(limit int) int { // a pseudo-random number below a limit (xorshift64)
 		seed ^= seed << 13
 		seed ^= seed >> 7
 		seed ^= seed << 17

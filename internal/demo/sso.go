@@ -57,6 +57,7 @@ func newIdentityProvider(ctx context.Context, dir string) (*identityProvider, er
 	if err := os.WriteFile(secretFile, []byte("demo"), 0o600); err != nil {
 		return nil, err
 	}
+	// The posture server needs a mapping at its start; run replaces this one.
 	return p, p.mapTo("demo", "000000000000")
 }
 

@@ -14,7 +14,7 @@ import (
 	"vigil/internal/sim/events"
 )
 
-// tenantEvery is the interval of changes in the simulated clouds.
+// tenantEvery is the interval at which the tenant, a simulated user, changes the clouds.
 const tenantEvery = 4 * time.Second
 
 // newPublisher returns the publisher of the simulated clouds' events.
@@ -80,6 +80,7 @@ func call(ctx context.Context, address, token string, target any) error {
 	return answer(r, target)
 }
 
+// answer sends a request and decodes its response into target.
 func answer(r *http.Request, target any) error {
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
