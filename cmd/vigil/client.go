@@ -177,7 +177,7 @@ func (c *logoutCmd) Run(e *environment) error {
 
 type profilesCmd struct {
 	profileFlags
-	Use string `completes:"profiles" placeholder:"NAME" help:"Make this the current profile of its server."`
+	Use string `completes:"all-profiles" placeholder:"NAME" help:"Make this the current profile of its server."`
 }
 
 // Run implements the command.

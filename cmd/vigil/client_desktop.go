@@ -16,7 +16,7 @@ import (
 
 // desktopFlags select the desktop server that a command calls.
 type desktopFlags struct {
-	Profile  string `env:"VIGIL_DESKTOP_PROFILE" completes:"profiles" placeholder:"NAME" help:"Profile of the desktop server; see vigil profiles. Default: the current one."`
+	Profile  string `env:"VIGIL_DESKTOP_PROFILE" completes:"desktop-profiles" placeholder:"NAME" help:"Profile of the desktop server; see vigil profiles. Default: the current one."`
 	Profiles string `env:"VIGIL_PROFILES" placeholder:"FILE" help:"File with the profiles."`
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vigil/internal/client"
 )
 
 // TestBashCompletes runs the completion script in bash, with a function that replaces "vigil
@@ -41,6 +43,8 @@ func TestBashCompletes(t *testing.T) {
 		{"tokens revoke tokens-", "tokens-1"},
 		{"tokens create --user ''", `users-1 users\ 2`},
 		{"accounts link --pro", "--profile --profiles"},
+		{"desktop machines --profile ''", `desktop-profiles-1 desktop-profiles\ 2`},
+		{"profiles --use ''", `all-profiles-1 all-profiles\ 2`},
 		{"accounts link --watch --ro", "--role-arn"},
 		{"accounts link --profile ''", `profiles-1 profiles\ 2`},
 		{"scan aws --framework ''", `built-in-frameworks-1 built-in-frameworks\ 2`},
@@ -74,13 +78,27 @@ func TestBashCompletes(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	_, flags := loggedIn(t)
-	for kind, want := range map[string]string{"farms": "Blue\ngreen\n", "profiles": "desk\n"} {
+	profiles, err := client.ReadProfiles(flags.Profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := profiles.Put(client.Profile{Name: "cloud", URL: "https://vigil.example", Token: "token"}); err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]string{"farms": "Blue\ngreen\n", "profiles": "cloud\n", "desktop-profiles": "desk\n", "all-profiles": "cloud\ndesk\n"} {
 		if got, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: kind}, ""); err != nil || got != want {
 			t.Errorf("%s: %q, %v", kind, got, err)
 		}
 	}
 	if _, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: "rules"}, ""); err == nil {
 		t.Error("names were printed without a login")
+	}
+	// VIGIL_PROFILE and VIGIL_DESKTOP_PROFILE replace the current profiles.
+	for _, kind := range []string{"rules", "farms"} {
+		_, err := runDesktop(t, &namesCmd{Profile: "none", DesktopProfile: "none", Profiles: flags.Profiles, Kind: kind}, "")
+		if err == nil || !strings.Contains(err.Error(), `no profile "none"`) {
+			t.Errorf("%s of a profile that does not exist: %v", kind, err)
+		}
 	}
 }
 

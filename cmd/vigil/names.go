@@ -19,8 +19,10 @@ import (
 
 // namesCmd prints names for completion, one per line.
 type namesCmd struct {
-	Profiles string `env:"VIGIL_PROFILES" help:"File with the profiles."`
-	Kind     string `arg:"" help:"Kind of names, such as accounts."`
+	Profile        string `env:"VIGIL_PROFILE" help:"Profile of the posture server."`
+	DesktopProfile string `env:"VIGIL_DESKTOP_PROFILE" help:"Profile of the desktop server."`
+	Profiles       string `env:"VIGIL_PROFILES" help:"File with the profiles."`
+	Kind           string `arg:"" help:"Kind of names, such as accounts."`
 }
 
 // namesWithin is the time limit of a completion.
@@ -45,22 +47,22 @@ func (c *namesCmd) Run(e *environment) error {
 func (c *namesCmd) names(e *environment) ([]string, error) {
 	switch c.Kind {
 	case "profiles":
-		profiles, err := profileFlags{Profiles: c.Profiles}.file()
-		if err != nil {
-			return nil, err
-		}
-		return slices.Sorted(maps.Keys(profiles.All)), nil
+		return c.profiles(client.Posture)
+	case "desktop-profiles":
+		return c.profiles(client.Desktop)
+	case "all-profiles":
+		return c.profiles(client.Posture, client.Desktop)
 	case "built-in-rules", "built-in-frameworks":
 		return builtInNames(c.Kind)
 	case "farms":
-		farms, err := desktopFlags{Profiles: c.Profiles}.records(e, "/rest/monitor/farms", nil)
+		farms, err := desktopFlags{Profile: c.DesktopProfile, Profiles: c.Profiles}.records(e, "/rest/monitor/farms", nil)
 		return texts(farms, "name"), err
 	}
 	of, ok := namesOf[c.Kind]
 	if !ok {
 		return nil, fault.New(fault.Invalid, "%q is not a kind of names", c.Kind)
 	}
-	to, err := profileFlags{Profiles: c.Profiles}.client()
+	to, err := profileFlags{Profile: c.Profile, Profiles: c.Profiles}.client()
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +73,16 @@ func (c *namesCmd) names(e *environment) ([]string, error) {
 	var answer client.Record
 	err = to.Call(e.ctx, http.MethodGet, of.path, nil, &answer)
 	return texts(client.Records(answer, of.list), of.member), err
+}
+
+// profiles returns the names of the profiles of the given kinds of servers.
+func (c *namesCmd) profiles(servers ...string) ([]string, error) {
+	file, err := profileFlags{Profiles: c.Profiles}.file()
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(file.All))
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(servers, file.All[name].Server) }), nil
 }
 
 // namesOf states, for each kind of names that a posture server knows, the list that has
