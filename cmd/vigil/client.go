@@ -60,7 +60,7 @@ func (f profileFlags) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(p, client.Options{Save: profiles.Put, Version: version})
+	return client.New(p, client.Options{Save: profiles.Renew, Version: version})
 }
 
 // call calls an operation of the selected server that returns one record.

@@ -70,8 +70,7 @@ func newAuditServer(t *testing.T, records ...string) (server *auditServer, flags
 	if err != nil {
 		t.Fatal(err)
 	}
-	profiles.Current = "test"
-	if err := profiles.Put(client.Profile{Name: "test", URL: s.URL, Token: "token"}); err != nil {
+	if err := profiles.Login(client.Profile{Name: "test", URL: s.URL, Token: "token"}); err != nil {
 		t.Fatal(err)
 	}
 	return server, listFlags{profileFlags: profileFlags{Profiles: file}, Output: "table"}

@@ -45,7 +45,7 @@ func (f desktopFlags) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.New(p, client.Options{Save: profiles.Put, Version: version})
+	return client.New(p, client.Options{Save: profiles.Renew, Version: version})
 }
 
 // records returns the records of a list.

@@ -78,20 +78,20 @@ func TestBashCompletes(t *testing.T) {
 func TestNames(t *testing.T) {
 	t.Parallel()
 	_, flags := loggedIn(t)
+	if _, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: "rules"}, ""); err == nil {
+		t.Error("names were printed without a login")
+	}
 	profiles, err := client.ReadProfiles(flags.Profiles)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := profiles.Put(client.Profile{Name: "cloud", URL: "https://vigil.example", Token: "token"}); err != nil {
+	if err := profiles.Login(client.Profile{Name: "cloud", URL: "https://vigil.example", Token: "token"}); err != nil {
 		t.Fatal(err)
 	}
 	for kind, want := range map[string]string{"farms": "Blue\ngreen\n", "profiles": "cloud\n", "desktop-profiles": "desk\n", "all-profiles": "cloud\ndesk\n"} {
 		if got, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: kind}, ""); err != nil || got != want {
 			t.Errorf("%s: %q, %v", kind, got, err)
 		}
-	}
-	if _, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: "rules"}, ""); err == nil {
-		t.Error("names were printed without a login")
 	}
 	// VIGIL_PROFILE and VIGIL_DESKTOP_PROFILE replace the current profiles.
 	for _, kind := range []string{"rules", "farms"} {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -79,8 +80,11 @@ func connect(t *testing.T, s *server, now func() time.Time) (*client.Client, *cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	profiles.Current = "p"
-	c, err := client.New(client.Profile{Name: "p", URL: s.URL, Token: "api-token"}, client.Options{Save: profiles.Put, Now: now})
+	profile := client.Profile{Name: "p", URL: s.URL, Token: "api-token"}
+	if err := profiles.Login(profile); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(profile, client.Options{Save: profiles.Renew, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,6 +187,51 @@ func TestProfilesReadableByOthersAreRefused(t *testing.T) {
 	}
 	if _, err := client.ReadProfiles(file); !fault.Is(err, fault.Invalid) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestConcurrentChangesOfProfilesAreKept has every process read the file before any of them changes it.
+func TestConcurrentChangesOfProfilesAreKept(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "profiles.yaml")
+	read := func() *client.Profiles {
+		t.Helper()
+		p, err := client.ReadProfiles(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const number = 20
+	var wait sync.WaitGroup
+	for i := range number {
+		profiles := read()
+		wait.Go(func() {
+			if err := profiles.Login(client.Profile{Name: fmt.Sprint("p", i), URL: "https://vigil.example", Token: "token"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	old := read()
+	if len(old.All) != number {
+		t.Errorf("%d of %d profiles are left", len(old.All), number)
+	}
+	// A command that still runs renews an access token, after another login and after a logout.
+	if err := read().Login(client.Profile{Name: "p0", URL: "https://vigil.example", Token: "new"}); err != nil {
+		t.Error(err)
+	}
+	if err := read().Remove("p1"); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"p0", "p1", "p2"} {
+		if err := old.Renew(client.Profile{Name: name, URL: "https://vigil.example", Token: "token", Access: "renewed"}); err != nil {
+			t.Error(err)
+		}
+	}
+	now := read()
+	if _, exists := now.All["p1"]; exists || now.All["p0"].Token != "new" || now.All["p0"].Access != "" || now.All["p2"].Access != "renewed" {
+		t.Errorf("the profiles are %+v", now.All)
 	}
 }
 

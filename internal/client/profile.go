@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -109,18 +110,23 @@ func (p *Profiles) Get(server, name string) (Profile, error) {
 
 // Use makes a profile the current one of its server.
 func (p *Profiles) Use(name string) error {
-	found, ok := p.All[name]
-	if !ok {
-		return fault.New(fault.NotFound, "there is no profile %q; see vigil profiles", name)
-	}
-	p.choose(found.Server, name)
-	return p.write()
+	return p.update(func() error {
+		found, ok := p.All[name]
+		if !ok {
+			return fault.New(fault.NotFound, "there is no profile %q; see vigil profiles", name)
+		}
+		p.choose(found.Server, name)
+		return nil
+	})
 }
 
 // Login stores a profile and makes it the current one of its server.
 func (p *Profiles) Login(profile Profile) error {
-	p.choose(profile.Server, profile.Name)
-	return p.Put(profile)
+	return p.update(func() error {
+		p.choose(profile.Server, profile.Name)
+		p.All[profile.Name] = profile
+		return nil
+	})
 }
 
 func (p *Profiles) choose(server, name string) {
@@ -131,33 +137,72 @@ func (p *Profiles) choose(server, name string) {
 	}
 }
 
-// Put stores a profile. The file is replaced atomically.
-func (p *Profiles) Put(profile Profile) error {
-	p.All[profile.Name] = profile
-	return p.write()
+// Renew stores the access token of a profile, unless the profile was removed or replaced by another login meanwhile.
+func (p *Profiles) Renew(profile Profile) error {
+	return p.update(func() error {
+		if stored := p.All[profile.Name]; stored.URL == profile.URL && stored.Token == profile.Token {
+			p.All[profile.Name] = profile
+		}
+		return nil
+	})
 }
 
 // Remove removes a profile.
 func (p *Profiles) Remove(name string) error {
-	delete(p.All, name)
-	if p.Current == name {
-		p.Current = ""
-	}
-	if p.CurrentDesktop == name {
-		p.CurrentDesktop = ""
-	}
-	return p.write()
+	return p.update(func() error {
+		delete(p.All, name)
+		if p.Current == name {
+			p.Current = ""
+		}
+		if p.CurrentDesktop == name {
+			p.CurrentDesktop = ""
+		}
+		return nil
+	})
 }
 
-func (p *Profiles) write() error {
+// update changes the profiles and replaces the file atomically. It reads the file again first, and holds a lock meanwhile, so that
+// changes of other processes are kept.
+func (p *Profiles) update(change func() error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(p.file), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lock(p.file + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	stored, err := ReadProfiles(p.file)
+	if err != nil {
+		return err
+	}
+	*p = *stored
+	if err := change(); err != nil {
+		return err
+	}
 	text, err := yaml.Marshal(p)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(p.file), 0o700); err != nil {
-		return err
-	}
 	return atomicfile.WriteBytes(p.file, 0o600, text)
+}
+
+// lock waits for the lock of a file, and returns a function that releases it. The operating system also releases it when the process
+// ends. The file of profiles itself cannot be locked, because each change replaces it.
+func lock(file string) (unlock func() error, err error) {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		switch {
+		case err == nil:
+			return f.Close, nil
+		case !errors.Is(err, syscall.EINTR):
+			return nil, errors.Join(&fs.PathError{Op: "lock", Path: file, Err: err}, f.Close())
+		}
+	}
 }
 
 // CheckURL returns the normalised address of a server. Plain HTTP is accepted
