@@ -46,15 +46,22 @@ const (
 	DeviceLife       = 10 * time.Minute    // time to confirm
 	DeviceTokenLife  = 30 * 24 * time.Hour // of the token
 	SSOTokenLife     = 12 * time.Hour      // of the token of a user who logs in by single sign-on
-	maxDeviceLogins  = 1000                // that wait for confirmation
 	deviceCodeDigits = "BCDFGHJKLMNPQRSTVWXZ"
 )
+
+// DeviceLimits are limits of the device logins that wait for confirmation.
+type DeviceLimits struct {
+	Total      int
+	PerNetwork int // of one [Network], so that one address cannot block the logins of all others
+}
+
+var deviceLimits = DeviceLimits{Total: 1000, PerNetwork: 100}
 
 // DeviceStore stores device logins. Its methods are safe for concurrent use.
 type DeviceStore interface {
 	// AddDevice adds a device login and deletes those that have expired. It fails with
-	// fault.Limited if the number of pending ones has reached maxPending.
-	AddDevice(ctx context.Context, d DeviceLogin, maxPending int) error
+	// fault.Limited if the number of pending ones has reached a limit.
+	AddDevice(ctx context.Context, d DeviceLogin, limits DeviceLimits) error
 
 	// DeviceByCode and DeviceByHash return a device login, or fault.NotFound.
 	DeviceByCode(ctx context.Context, code string) (DeviceLogin, error)
@@ -88,7 +95,7 @@ func (d *Devices) Start(ctx context.Context, client, source string) (DeviceLogin
 	login := DeviceLogin{
 		Code: newDeviceCode(), Hash: hash, Hint: hintOf(text), Client: client, Source: source, CreatedAt: now, ExpiresAt: now.Add(DeviceLife), State: DevicePending,
 	}
-	return login, text, d.Store.AddDevice(ctx, login, maxDeviceLogins)
+	return login, text, d.Store.AddDevice(ctx, login, deviceLimits)
 }
 
 // newDeviceCode returns a code of 34 random bits without vowels.

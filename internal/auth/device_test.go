@@ -16,7 +16,7 @@ func TestOnlyPendingDeviceLoginsAreLimited(t *testing.T) {
 			at := h.clock.now()
 			return store.AddDevice(t.Context(), auth.DeviceLogin{
 				Code: "BCDF-GHJ" + string('A'+n), Hash: auth.TokenHash{n}, CreatedAt: at, ExpiresAt: at.Add(time.Minute), State: auth.DevicePending,
-			}, 2)
+			}, auth.DeviceLimits{Total: 2, PerNetwork: 2})
 		}
 		for n := range byte(2) {
 			if err := add(n); err != nil {
@@ -34,6 +34,46 @@ func TestOnlyPendingDeviceLoginsAreLimited(t *testing.T) {
 		}
 		if err := add(2); err != nil {
 			t.Errorf("after one was denied: %v", err)
+		}
+	})
+}
+
+// TestOneNetworkCannotBlockDeviceLogins starts logins from the addresses of one network until it may not start more.
+func TestOneNetworkCannotBlockDeviceLogins(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
+		store, n := authdb.NewStore(h.db), byte(0)
+		add := func(source string) error {
+			n++
+			at := h.clock.now()
+			return store.AddDevice(t.Context(), auth.DeviceLogin{
+				Code: "BCDF-GHJ" + string('A'+n), Hash: auth.TokenHash{n}, Source: source, CreatedAt: at, ExpiresAt: at.Add(time.Minute), State: auth.DevicePending,
+			}, auth.DeviceLimits{Total: 6, PerNetwork: 2})
+		}
+		for _, source := range []string{"192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2", "192.0.2.2"} {
+			if err := add(source); err != nil {
+				t.Fatalf("from %s: %v", source, err)
+			}
+		}
+		wantKind(t, "a third login of an address", add("192.0.2.1"), fault.Limited)
+		wantKind(t, "a third login of an IPv6 network", add("2001:db8::3"), fault.Limited)
+		if err := add("2001:db8:1::1"); err != nil {
+			t.Errorf("from another network: %v", err)
+		}
+		wantKind(t, "more logins than the limit of all", add("192.0.2.3"), fault.Limited)
+	})
+}
+
+func TestDeviceLoginsOfOneAddressAreLimited(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, h *fixture) {
+		store := authdb.NewStore(h.db)
+		devices := &auth.Devices{Registry: auth.NewRegistry(store, h.clock.now), Store: store}
+		var err error
+		for n := 0; err == nil && n < 1000; n++ {
+			_, _, err = devices.Start(t.Context(), "vigil", "192.0.2.1")
+		}
+		wantKind(t, "many logins from one address", err, fault.Limited)
+		if _, _, err := devices.Start(t.Context(), "vigil", "192.0.2.2"); err != nil {
+			t.Errorf("from another address: %v", err)
 		}
 	})
 }

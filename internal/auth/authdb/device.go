@@ -20,17 +20,26 @@ func scanDevice(r sqldb.Row) (d auth.DeviceLogin, err error) {
 }
 
 // AddDevice implements [auth.DeviceStore].
-func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, maxPending int) error {
+func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, limits auth.DeviceLimits) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM auth_device WHERE expires_at <= $1`, sqldb.Millis(d.CreatedAt)); err != nil {
 			return err
 		}
-		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM auth_device WHERE state = 'pending'`)
+		pending, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT source FROM auth_device WHERE state = 'pending'`)
 		if err != nil {
 			return err
 		}
-		if n >= maxPending {
+		sameNetwork := 0
+		for _, source := range pending {
+			if auth.Network(source) == auth.Network(d.Source) {
+				sameNetwork++
+			}
+		}
+		switch {
+		case len(pending) >= limits.Total:
 			return fault.New(fault.Limited, "too many logins wait for confirmation; try again in some minutes")
+		case sameNetwork >= limits.PerNetwork:
+			return fault.New(fault.Limited, "too many logins from your address wait for confirmation; try again in some minutes")
 		}
 		_, err = tx.Exec(`
 			INSERT INTO auth_device (`+deviceColumns+`)
