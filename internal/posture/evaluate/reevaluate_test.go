@@ -136,11 +136,11 @@ func tryRule(t *rapid.T, e *evaluate.Evaluator, a evaluate.Account, r posture.Ru
 	return answers[0]
 }
 
-// lawAccount returns the account of a world. At random, it builds the graph anew or patches
+// lawAccount returns the account of a world. At random, it builds a new graph or patches
 // the graph before, if there is one.
 func lawAccount(t *rapid.T, w *world, before *graph.Graph, changed []posture.EntityID) evaluate.Account {
 	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Coverage: w.coverageList(), Verdicts: new(evaluate.VerdictCache)}
-	if before == nil || rapid.Bool().Draw(t, "build anew") {
+	if before == nil || rapid.Bool().Draw(t, "build a new graph") {
 		b := graph.NewBuilder(graph.Limits{})
 		for _, id := range slices.Sorted(maps.Keys(w.entities)) {
 			e := w.entities[id]
