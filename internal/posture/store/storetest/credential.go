@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture"
 )
 
-func secretsComeBackOnlyAsAccess(t *testing.T, f Fixture) {
+func secretsAreOnlyInAccess(t *testing.T, f Fixture) {
 	a, c := newAccount("111111111111"), newCredential("c")
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		return all(tx.AddAccount(a), tx.SaveCredential(c, posture.Secrets{"key": "s3cret"}))
@@ -26,7 +26,7 @@ func secretsComeBackOnlyAsAccess(t *testing.T, f Fixture) {
 	wantKind(t, "Access from another organisation", err, fault.NotFound)
 }
 
-func replacedSecretsReplace(t *testing.T, f Fixture) {
+func secretsAreReplaced(t *testing.T, f Fixture) {
 	c := newCredential("c")
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		return all(tx.SaveCredential(c, posture.Secrets{"key": "old"}), tx.SaveCredential(c, posture.Secrets{"key": "new"}))
@@ -39,7 +39,7 @@ func replacedSecretsReplace(t *testing.T, f Fixture) {
 	})
 }
 
-func removedRecordsTakeTheirLinks(t *testing.T, f Fixture) {
+func linksAreRemovedWithTheirRecords(t *testing.T, f Fixture) {
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		return all(
 			tx.AddAccount(newAccount("a")), tx.AddAccount(newAccount("b")),
@@ -61,12 +61,12 @@ func removedRecordsTakeTheirLinks(t *testing.T, f Fixture) {
 		wantKind(t, "Link", err, fault.NotFound)
 		byAccount, err1 := tx.LinksOfAccount("b")
 		byCredential, err2 := tx.LinksOfCredential("x")
-		wantSame(t, "links of both", byAccount, byCredential)
+		wantSame(t, "links of the account and of the credential", byAccount, byCredential)
 		return all(err1, err2, tx.RemoveLink("b", "x"))
 	})
 	links, err = f.Store.Links(t.Context(), org, []posture.AccountID{"b"})
 	if err != nil || len(links) != 0 {
-		t.Errorf("Links = %v, %v", links, err)
+		t.Errorf("Links = %v, %v; want none after the last was removed", links, err)
 	}
 }
 
@@ -90,15 +90,15 @@ func newestLinkGivesAccess(t *testing.T, f Fixture) {
 	})
 	creds, total, err := f.Store.Credentials(t.Context(), org, []posture.Provider{posture.AWS}, posture.Page{After: "new", Size: 5})
 	if err != nil || total != 2 || len(creds) != 1 || creds[0].ID != "old" {
-		t.Errorf("Credentials = %v, %d, %v", creds, total, err)
+		t.Errorf("Credentials after \"new\" = %v of %d, %v; want \"old\" of 2", creds, total, err)
 	}
 }
 
 func externalIDsHaveOneOwner(t *testing.T, f Fixture) {
 	ctx := t.Context()
 	first, err := f.Store.ExternalID(ctx, org)
-	if err != nil || len(first) < 16 {
-		t.Fatalf("issued: %q, %v", first, err)
+	if err != nil || len(first) < 16 { // it must be hard to guess
+		t.Fatalf("issued: %q, %v; want at least 16 characters", first, err)
 	}
 	second, err := f.Store.ExternalID(ctx, org)
 	if err != nil || second != first {
@@ -106,7 +106,7 @@ func externalIDsHaveOneOwner(t *testing.T, f Fixture) {
 	}
 	foreign, err := f.Store.ExternalID(ctx, other)
 	if err != nil || foreign == first {
-		t.Errorf("issued for another organisation: %q, %v", foreign, err)
+		t.Errorf("issued for another organisation: %q, %v; want one of its own", foreign, err)
 	}
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		return all(tx.ClaimExternalID(first), tx.ClaimExternalID("self-made"), tx.ClaimExternalID("self-made"))

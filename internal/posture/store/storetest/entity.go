@@ -15,7 +15,7 @@ import (
 // An EntityFixture is an empty store of entities under test.
 type EntityFixture struct {
 	Store EntityStore
-	Clock *Clock // the clock of the store
+	Clock *Clock // the clock of the store; it begins at noon of 15 November 2026, as begin
 }
 
 // EntityStore is the store of entities and their accounts.
@@ -35,25 +35,25 @@ func (c *Clock) Now() time.Time { return c.T }
 // RunEntities runs the tests of entities on stores that open returns.
 func RunEntities(t *testing.T, open func(t *testing.T) EntityFixture) {
 	tests := map[string]func(*testing.T, EntityFixture){
-		"EntityRoundTrips":                   entityComesBackWhole,
+		"EntityRoundTrips":                   entityRoundTrips,
 		"SecondCollectionWritesNothing":      secondCollectionWritesNothing,
 		"ChangesAreFoundAndLogged":           changesAreFoundAndLogged,
 		"IncompleteCollectionRemovesNothing": incompleteCollectionRemovesNothing,
-		"CompleteCollectionRemovesMissing":   completeCollectionRemoves,
-		"OtherScopesAreUnchanged":            otherScopesAreLeftAlone,
-		"RegionChanges":                      regionMayChange,
-		"NewerReadsWinOverCollections":       eventsWin,
-		"ReplaceChangesOnlyItsEntities":      replaceTouchesOnlyItsEntities,
-		"DiscardedRecordingLeavesNothing":    discardedLeavesNothing,
-		"RemovedAccountHasNoEntities":        removedAccountHasNone,
-		"RecordingOfRemovedAccountFails":     recordingOfRemovedAccountIsRefused,
-		"EntityOfAnotherScopeFails":          foreignEntityIsRefused,
-		"OldChangeLogsAreDeleted":            changeLogsAreForgotten,
+		"CompleteCollectionRemovesMissing":   completeCollectionRemovesMissing,
+		"OtherScopesAreUnchanged":            otherScopesAreUnchanged,
+		"RegionChanges":                      regionChanges,
+		"NewerReadsWinOverCollections":       newerReadsWinOverCollections,
+		"ReplaceChangesOnlyItsEntities":      replaceChangesOnlyItsEntities,
+		"DiscardedRecordingLeavesNothing":    discardedRecordingLeavesNothing,
+		"RemovedAccountHasNoEntities":        removedAccountHasNoEntities,
+		"RecordingOfRemovedAccountFails":     recordingOfRemovedAccountFails,
+		"EntityOfAnotherScopeFails":          entityOfAnotherScopeFails,
+		"OldChangeLogsAreDeleted":            oldChangeLogsAreDeleted,
 		"CoverageFollowsCommits":             coverageFollowsCommits,
 		"ChangesSinceAGeneration":            changesSinceAGeneration,
-		"SnapshotsAreReplacedByNewer":        snapshotsAreReplaced,
+		"SnapshotsAreReplacedByNewer":        snapshotsAreReplacedByNewer,
 		"LargeCollectionSpills":              largeCollectionSpills,
-		"ConcurrentCommits":                  unitsCommitSideBySide,
+		"ConcurrentCommits":                  concurrentCommits,
 		"FeedHasEveryChangeOnce":             feedHasEveryChangeOnce,
 		"FeedIsFiltered":                     feedIsFiltered,
 		"FeedOfALargeCommitIsCut":            feedOfALargeCommitIsCut,
@@ -90,7 +90,8 @@ func remove(t *testing.T, s posture.OnboardingStore, id posture.AccountID) {
 	change(t, s, func(tx posture.OnboardingTx) error { return tx.RemoveAccount(id) })
 }
 
-// newEntity returns an instance with a property of every type.
+// newEntity returns an instance with a property of every type. The edits change it before
+// it is normalized.
 func newEntity(region, name string, edit ...func(*posture.Entity)) posture.Entity {
 	e := posture.Entity{
 		ID: instance.ID(account, region, name), Type: instance, Name: "name of " + name,
@@ -160,7 +161,7 @@ func generation(t *testing.T, s EntityStore) int64 {
 	return g
 }
 
-// names returns the names of all entities in order.
+// names returns the names of all entities in the order of EachEntity.
 func names(t *testing.T, s EntityStore) []string {
 	t.Helper()
 	var all []string
@@ -174,7 +175,7 @@ func names(t *testing.T, s EntityStore) []string {
 	return all
 }
 
-func entityComesBackWhole(t *testing.T, f EntityFixture) {
+func entityRoundTrips(t *testing.T, f EntityFixture) {
 	want := newEntity(east, "i-1")
 	record(t, f.Store, newScope(instance, east), true, want)
 	want.Created, want.Updated = f.Clock.T, f.Clock.T
@@ -207,15 +208,15 @@ func secondCollectionWritesNothing(t *testing.T, f EntityFixture) {
 	f.Clock.T = f.Clock.T.Add(time.Hour)
 	record(t, f.Store, newScope(instance, east), true, append(all, all[7])...) // with a duplicate
 	if g := generation(t, f.Store); g != before || before == 0 {
-		t.Errorf("generation %d became %d", before, g)
+		t.Errorf("generation %d became %d, want the same one, not 0", before, g)
 	}
 	e, err := f.Store.Entity(t.Context(), org, all[3].ID)
 	if err != nil || !e.Updated.Equal(begin) {
-		t.Errorf("updated %v, %v", e.Updated, err)
+		t.Errorf("the entity was updated at %v, %v; want the time of the first collection", e.Updated, err)
 	}
 	changes, ok, err := f.Store.ChangesSince(t.Context(), org, account, before)
 	if !ok || err != nil || len(changes.Changed)+len(changes.Gone) != 0 {
-		t.Errorf("changes %v, %v, %v", changes, ok, err)
+		t.Errorf("ChangesSince = %v, %v, %v; want no changes", changes, ok, err)
 	}
 }
 
@@ -240,7 +241,7 @@ func changesAreFoundAndLogged(t *testing.T, f EntityFixture) {
 		t.Fatal(err)
 	}
 	added := posture.Compare(posture.Entity{}, first)
-	added.At, added.Edges = begin, nil
+	added.At, added.Edges = begin, nil // the addition of an entity is logged without its edges
 	wantSame(t, "log", log, []posture.EntityChange{
 		{
 			At: f.Clock.T, Cause: posture.CausedByCollection,
@@ -266,7 +267,7 @@ func incompleteCollectionRemovesNothing(t *testing.T, f EntityFixture) {
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-1", "name of i-2", "name of i-3"})
 }
 
-func completeCollectionRemoves(t *testing.T, f EntityFixture) {
+func completeCollectionRemovesMissing(t *testing.T, f EntityFixture) {
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
 	record(t, f.Store, newScope(instance, east), true, one, two)
 	f.Clock.T = f.Clock.T.Add(time.Hour)
@@ -276,16 +277,16 @@ func completeCollectionRemoves(t *testing.T, f EntityFixture) {
 
 	log, err := f.Store.ChangeLog(t.Context(), org, one.ID)
 	if err != nil || len(log) != 2 {
-		t.Fatalf("log %v, %v", log, err)
+		t.Fatalf("log %v, %v; want the removal and the addition", log, err)
 	}
 	if log[0].Properties["image"].Type != posture.Deleted || log[1].Properties["image"].Type != posture.Added || !log[1].At.Equal(begin) {
-		t.Errorf("log %v", log)
+		t.Errorf("log %v, want a deletion and, at %v, an addition", log, begin)
 	}
 
 	f.Clock.T = f.Clock.T.Add(time.Hour)
 	record(t, f.Store, newScope(instance, east), true, one, two) // it is added again
 	log, err = f.Store.ChangeLog(t.Context(), org, one.ID)
 	if err != nil || len(log) != 3 || !log[0].At.Equal(f.Clock.T) || log[0].Tags["env"].Type != posture.Added {
-		t.Errorf("log %v, %v", log, err)
+		t.Errorf("log %v, %v; want a second addition before the other two changes", log, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture"
 )
 
-func aggregationsCount(t *testing.T, f EntityFixture) {
+func aggregationsCountMatchingEntities(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 5, 100)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 120 {
@@ -33,15 +33,18 @@ func aggregationsCount(t *testing.T, f EntityFixture) {
 		if total != len(matching) {
 			t.Errorf("%+v: total %d, want %d", filter, total, len(matching))
 		}
+		// The cost is 0 if stored counts are enough; otherwise all matching entities are read.
 		if cost, err := f.Store.AggregationCost(t.Context(), org, filter, aggregations); err != nil || cost != 0 && cost < total {
-			t.Errorf("%+v of %+v: costs %d, %v, and finds %d entities", aggregations, filter, cost, err, total)
+			t.Errorf("%+v of %+v: costs %d, %v; want 0 or at least the %d matching entities", aggregations, filter, cost, err, total)
 		}
 		wantSame(t, fmt.Sprintf("%+v of %+v", aggregations, filter), got, map[string]posture.Buckets{"a": countAll(matching, aggregations["a"]), "b": countAll(matching, aggregations["b"])})
 	}
 }
 
-// aggregationsCost checks the number of rows that aggregations are said to read.
-func aggregationsCost(t *testing.T, f EntityFixture) {
+// aggregationsHaveACost checks that AggregationCost counts every entity of the accounts once
+// for each aggregation that stored counts cannot answer: one by a tag, or any one if there
+// is a condition. Without aggregations, a total with a condition costs the same as one.
+func aggregationsHaveACost(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 3, 50)
 	tag := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
 	stored := posture.Aggregation{Of: posture.Attribute{Name: posture.FieldType}}
@@ -58,13 +61,13 @@ func aggregationsCost(t *testing.T, f EntityFixture) {
 		aggregations map[string]posture.Aggregation
 		want         int
 	}{
-		"stored counts":            {aggregations: map[string]posture.Aggregation{"a": stored}},
-		"a tag":                    {aggregations: map[string]posture.Aggregation{"a": stored, "b": read}, want: len(all)},
-		"two passes":               {aggregations: map[string]posture.Aggregation{"a": read, "b": read}, want: 2 * len(all)},
-		"of one account":           {filter: posture.EntityFilter{Accounts: []string{string(all[0].Account)}}, aggregations: map[string]posture.Aggregation{"b": read}, want: ofAccount},
-		"total with a condition":   {filter: posture.EntityFilter{Where: where}, want: len(all)},
-		"counts with a condition":  {filter: posture.EntityFilter{Where: where}, aggregations: map[string]posture.Aggregation{"a": stored, "b": read}, want: 2 * len(all)},
-		"of an account without id": {filter: posture.EntityFilter{Accounts: []string{"no such account"}}, aggregations: map[string]posture.Aggregation{"b": read}},
+		"stored counts":           {aggregations: map[string]posture.Aggregation{"a": stored}},
+		"a tag":                   {aggregations: map[string]posture.Aggregation{"a": stored, "b": read}, want: len(all)},
+		"two passes":              {aggregations: map[string]posture.Aggregation{"a": read, "b": read}, want: 2 * len(all)},
+		"of one account":          {filter: posture.EntityFilter{Accounts: []string{string(all[0].Account)}}, aggregations: map[string]posture.Aggregation{"b": read}, want: ofAccount},
+		"total with a condition":  {filter: posture.EntityFilter{Where: where}, want: len(all)},
+		"counts with a condition": {filter: posture.EntityFilter{Where: where}, aggregations: map[string]posture.Aggregation{"a": stored, "b": read}, want: 2 * len(all)},
+		"of an unknown account":   {filter: posture.EntityFilter{Accounts: []string{"no such account"}}, aggregations: map[string]posture.Aggregation{"b": read}},
 	} {
 		if got, err := f.Store.AggregationCost(t.Context(), org, tt.filter, tt.aggregations); err != nil || got != tt.want {
 			t.Errorf("%s: costs %d, %v; want %d", name, got, err, tt.want)
@@ -72,9 +75,9 @@ func aggregationsCost(t *testing.T, f EntityFixture) {
 	}
 }
 
-// aggregationsNest nests all kinds of aggregations to the maximum depth, with filters
+// aggregationsNestFiveDeep nests all kinds of aggregations to the maximum depth, with filters
 // of every kind.
-func aggregationsNest(t *testing.T, f EntityFixture) {
+func aggregationsNestFiveDeep(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 5, 100)
 	levels := []posture.Attribute{
 		{Name: posture.FieldProvider}, {Kind: posture.TagAttribute, Name: "ENV"}, {Name: posture.FieldType},
@@ -93,6 +96,7 @@ func aggregationsNest(t *testing.T, f EntityFixture) {
 		for first := range levels {
 			var a posture.Aggregation
 			for i := range posture.MaxAggregationDepth {
+				// From the innermost aggregation to the outermost, which is by levels[first].
 				attribute := levels[(first+posture.MaxAggregationDepth-1-i)%len(levels)]
 				if i == 0 {
 					a = posture.Aggregation{Of: attribute}
@@ -115,7 +119,8 @@ func aggregationsNest(t *testing.T, f EntityFixture) {
 	}
 }
 
-// randomAggregation returns a random aggregation of existing attributes.
+// randomAggregation returns a random aggregation of existing attributes, which is nested
+// in depth-1 others.
 func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Aggregation {
 	attribute, _ := randomAttribute(r, all[r.IntN(len(all))])
 	if r.IntN(2) == 0 {
@@ -166,7 +171,7 @@ func countAll(all []posture.Entity, a posture.Aggregation) posture.Buckets {
 	return out
 }
 
-func tooManyBuckets(t *testing.T, f EntityFixture) {
+func tooManyBucketsAreRefused(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i := range 4 {
 		es = append(es, newEntity(east, fmt.Sprintf("i-%d", i), func(e *posture.Entity) {
@@ -177,11 +182,12 @@ func tooManyBuckets(t *testing.T, f EntityFixture) {
 		}))
 	}
 	record(t, f.Store, newScope(instance, east), true, es...)
+	// Every entity has 300 ports of its own: 1,200 buckets with 300 each.
 	port := posture.Attribute{Kind: posture.PropertyAttribute, Name: "port"}
 	_, _, err := f.Store.Aggregate(t.Context(), org, posture.EntityFilter{}, map[string]posture.Aggregation{
 		"a": {Of: port, Sub: map[string]posture.Aggregation{"b": {Of: port}}},
 	})
-	wantKind(t, "buckets", err, fault.Invalid)
+	wantKind(t, "361,200 buckets", err, fault.Invalid)
 }
 
 // aggregationsKeepCase checks that values that differ in case are found together and

@@ -10,7 +10,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// feedLines returns the feed, one line for each change, read in pages of a size.
+// feedLines returns the feed, one line for each change, read in pages of a size. A change
+// by a collection has no actor and no operation; joining the fields removes their spaces.
 func feedLines(t *testing.T, s posture.EntityStore, f posture.FeedFilter, size int) (lines []string) {
 	t.Helper()
 	for p := (posture.Page{Size: size}); ; {
@@ -61,11 +62,11 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 	}
 	page, err := f.Store.Feed(ctx, org, posture.FeedFilter{}, posture.Page{})
 	if err != nil || len(page.Changes) != 6 {
-		t.Fatalf("feed %v, %v", page, err)
+		t.Fatalf("feed %v, %v; want 6 changes", page, err)
 	}
 	c := page.Changes[5]
 	if p := c.Change.Properties["image"]; c.Entity != image("a", "").ID || c.Kind != instance || c.Account != account || p.Type != posture.Updated || p.New[0].String != "2" {
-		t.Errorf("change %+v", c)
+		t.Errorf("oldest change %+v, want the update of the image of a to 2", c)
 	}
 
 	for name, want := range map[string]string{
@@ -106,23 +107,23 @@ func feedIsFiltered(t *testing.T, f EntityFixture) {
 		"this account":    {posture.FeedFilter{Accounts: []string{string(account)}}, 1},
 		"another account": {posture.FeedFilter{Accounts: []string{"999999999999"}}, 0},
 		"this type":       {posture.FeedFilter{Types: []string{"aws.ec2.instance"}}, 1},
-		"another type":    {posture.FeedFilter{Types: []string{string(bucket), "a\x00b"}}, 0},
+		"another type":    {posture.FeedFilter{Types: []string{string(bucket), "a\x00b"}}, 0}, // PostgreSQL cannot store a zero byte
 		"from":            {posture.FeedFilter{When: posture.Span{From: f.Clock.T}}, 1},
 		"from later":      {posture.FeedFilter{When: posture.Span{From: f.Clock.T.Add(time.Second)}}, 0},
 		"until":           {posture.FeedFilter{When: posture.Span{To: f.Clock.T}}, 0},
 		"until later":     {posture.FeedFilter{When: posture.Span{To: f.Clock.T.Add(time.Second)}}, 1},
 	} {
 		if lines := feedLines(t, f.Store, c.filter, 0); len(lines) != c.want {
-			t.Errorf("%s: %v", name, lines)
+			t.Errorf("%s: feed %v, want %d changes", name, lines, c.want)
 		}
 		counts, err := f.Store.FeedCounts(ctx, org, c.filter, 24*time.Hour)
 		if err != nil || len(counts) != c.want {
-			t.Errorf("%s: counts %v, %v", name, counts, err)
+			t.Errorf("%s: counts %v, %v; want %d", name, counts, err, c.want)
 		}
 	}
 	page, err := f.Store.Feed(ctx, other, posture.FeedFilter{}, posture.Page{})
 	if err != nil || len(page.Changes) != 0 {
-		t.Errorf("feed of another organisation %v, %v", page, err)
+		t.Errorf("feed of another organisation %v, %v; want none", page, err)
 	}
 	_, err = f.Store.Feed(ctx, org, posture.FeedFilter{}, posture.Page{After: "x"})
 	wantKind(t, "malformed cursor", err, fault.Invalid)
@@ -144,10 +145,10 @@ func feedOfALargeCommitIsCut(t *testing.T, f EntityFixture) {
 	}
 	record(t, f.Store, newScope(instance, east), true, many...)
 	if lines := feedLines(t, f.Store, posture.FeedFilter{}, 300); len(lines) != 1000 {
-		t.Errorf("%d changes in the feed", len(lines))
+		t.Errorf("%d changes of one commit in the feed, want the first 1000", len(lines))
 	}
 	counts, err := f.Store.FeedCounts(t.Context(), org, posture.FeedFilter{}, time.Hour)
 	if err != nil || len(counts) != 1 || counts[0].Added != 1200 {
-		t.Errorf("counts %v, %v", counts, err)
+		t.Errorf("counts %v, %v; want all 1200 additions", counts, err)
 	}
 }

@@ -17,19 +17,19 @@ import (
 // queryTests run queries on generated entities and compare the results with a scan of
 // all entities.
 var queryTests = map[string]func(*testing.T, EntityFixture){
-	"FiltersFindWhatTheyShould":       filtersFind,
-	"NamesAreFoundByTheirWords":       namesAreFoundByWords,
-	"SortsOrderAllEntities":           sortsOrderAll,
-	"PagesCoverAllEntitiesOnce":       pagesCoverAll,
-	"PagesAreStableUnderChange":       pagesAreStable,
-	"AggregationsCountWhatTheyShould": aggregationsCount,
-	"AggregationsNestFiveDeep":        aggregationsNest,
-	"AggregationsHaveACost":           aggregationsCost,
-	"AggregationsKeepCase":            aggregationsKeepCase,
-	"OrganisationsDoNotMix":           organisationsDoNotMix,
-	"OddTextsAreFound":                oddTextsAreFound,
-	"UnreadTagsNeitherMatchNorDiffer": unreadTagsNeitherMatchNorDiffer,
-	"TooManyBucketsAreRefused":        tooManyBuckets,
+	"FiltersFindMatchingEntities":       filtersFindMatchingEntities,
+	"NamesAreFoundByTheirWords":         namesAreFoundByTheirWords,
+	"SortsOrderAllEntities":             sortsOrderAllEntities,
+	"PagesCoverAllEntitiesOnce":         pagesCoverAllEntitiesOnce,
+	"PagesAreStableUnderChange":         pagesAreStableUnderChange,
+	"AggregationsCountMatchingEntities": aggregationsCountMatchingEntities,
+	"AggregationsNestFiveDeep":          aggregationsNestFiveDeep,
+	"AggregationsHaveACost":             aggregationsHaveACost,
+	"AggregationsKeepCase":              aggregationsKeepCase,
+	"OrganisationsDoNotMix":             organisationsDoNotMix,
+	"OddTextsAreFound":                  oddTextsAreFound,
+	"UnreadTagsNeitherMatchNorDiffer":   unreadTagsNeitherMatchNorDiffer,
+	"TooManyBucketsAreRefused":          tooManyBucketsAreRefused,
 }
 
 // fill records generated accounts and returns their entities.
@@ -96,7 +96,7 @@ func idsOf(es []posture.Entity) []posture.EntityID {
 	return ids
 }
 
-func filtersFind(t *testing.T, f EntityFixture) {
+func filtersFindMatchingEntities(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 5, 100)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -104,7 +104,7 @@ func filtersFind(t *testing.T, f EntityFixture) {
 		found, total := pages(t, f.Store, org, filter, 40+r.IntN(200))
 		want := matchingIDs(all, filter)
 		if ids := idsOf(found); !slices.Equal(ids, want) || total != len(want) {
-			t.Errorf("%+v: found %d of a total of %d, want %d", filter, len(ids), total, len(want))
+			t.Errorf("%+v: found %d entities with a total of %d, or others than the %d that match", filter, len(ids), total, len(want))
 		}
 	}
 }
@@ -148,7 +148,7 @@ func randomCondition(r *rand.Rand, randomEntity func() posture.Entity, depth int
 		return posture.AllOf(parts())
 	case k == 1 && depth < 3:
 		return posture.AnyOf(parts())
-	case k <= 3 && depth < 3:
+	case k <= 3 && depth < 3: // 2 or 3
 		return posture.Not{Part: randomCondition(r, randomEntity, depth+1)}
 	}
 	a, value := randomAttribute(r, randomEntity())
@@ -173,7 +173,7 @@ func randomAttribute(r *rand.Rand, e posture.Entity) (posture.Attribute, string)
 	return posture.Attribute{Kind: posture.PropertyAttribute, Name: p.Name}, p.Plain()
 }
 
-func pagesCoverAll(t *testing.T, f EntityFixture) {
+func pagesCoverAllEntitiesOnce(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 5, 60)
 	for _, size := range []int{1, 7, 1000} {
 		found, total := pages(t, f.Store, org, posture.EntityFilter{}, size)
@@ -183,15 +183,15 @@ func pagesCoverAll(t *testing.T, f EntityFixture) {
 	}
 	page, err := f.Store.Entities(t.Context(), org, posture.EntityFilter{Names: []string{all[0].Name}}, posture.Page{})
 	if err != nil || len(page.Entities) != 1 {
-		t.Fatal(page, err)
+		t.Fatalf("the only entity with its name: %+v, %v", page, err)
 	}
 	wantSame(t, "entity", page.Entities[0], all[0])
 	_, err = f.Store.Entities(t.Context(), org, posture.EntityFilter{}, posture.Page{After: "not a cursor!"})
 	wantKind(t, "bad cursor", err, fault.Invalid)
 }
 
-// pagesAreStable changes entities between pages.
-func pagesAreStable(t *testing.T, f EntityFixture) {
+// pagesAreStableUnderChange changes entities between pages.
+func pagesAreStableUnderChange(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i := range 60 {
 		es = append(es, newEntity(east, fmt.Sprintf("i-%02d", i)))
@@ -228,7 +228,7 @@ func pagesAreStable(t *testing.T, f EntityFixture) {
 		}
 		for _, e := range es {
 			if seen[e.ID] != 1 {
-				t.Errorf("%s is on no page", e.ID)
+				t.Errorf("%s is on %d pages, want 1", e.ID, seen[e.ID])
 			}
 		}
 		record(t, f.Store, newScope(instance, east), true, es...)
@@ -242,7 +242,7 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 		org  posture.OrgID
 		want []posture.Entity
 	}{{org, own}, {other, foreign}} {
-		first, second := string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID) // accounts of both organisations
+		first, second := string(entitygen.New(0, 0).ID), string(entitygen.New(1, 0).ID) // accounts that both organisations have
 		matchAll := posture.Not{Part: posture.Equal{Attribute: posture.Attribute{Kind: posture.TagAttribute, Name: "none"}, Value: "x"}}
 		for _, filter := range []posture.EntityFilter{{}, {Where: matchAll}, {Providers: []string{"aws", "AZURE"}}, {Where: matchAll, Accounts: []string{first, second}}} {
 			found, total := pages(t, f.Store, c.org, filter, 500)
@@ -268,7 +268,8 @@ func organisationsDoNotMix(t *testing.T, f EntityFixture) {
 	}
 }
 
-// unreadTagsNeitherMatchNorDiffer queries tags of an entity whose tags could not be read.
+// unreadTagsNeitherMatchNorDiffer queries tags of an entity whose tags could not be read:
+// whether it has a tag is unknown, so that neither = nor != selects it.
 func unreadTagsNeitherMatchNorDiffer(t *testing.T, f EntityFixture) {
 	edited := func(name string, edit func(*posture.Entity)) posture.Entity {
 		return newEntity(east, name, func(e *posture.Entity) { e.Tags = nil; edit(e) })
@@ -326,6 +327,6 @@ func oddTextsAreFound(t *testing.T, f EntityFixture) {
 		}
 	}
 	if _, err := f.Store.Entity(t.Context(), org, posture.EntityID("AWS.\x00.\xff."+account)); !fault.Is(err, fault.NotFound) {
-		t.Errorf("odd id: %v", err)
+		t.Errorf("an id with bytes that are no text: %v, want not found", err)
 	}
 }

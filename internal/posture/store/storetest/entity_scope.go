@@ -12,7 +12,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-func otherScopesAreLeftAlone(t *testing.T, f EntityFixture) {
+func otherScopesAreUnchanged(t *testing.T, f EntityFixture) {
 	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1"))
 	record(t, f.Store, newScope(instance, west), true, newEntity(west, "i-2"))
 	var buckets []posture.Entity
@@ -33,7 +33,7 @@ func otherScopesAreLeftAlone(t *testing.T, f EntityFixture) {
 	wantSame(t, "names", names(t, f.Store), []string{"name of i-2"})
 }
 
-func regionMayChange(t *testing.T, f EntityFixture) {
+func regionChanges(t *testing.T, f EntityFixture) {
 	id := bucket.ID(account, "", "b")
 	in := func(region, owner string) posture.Entity {
 		return newEntity(region, "b", func(e *posture.Entity) {
@@ -46,20 +46,20 @@ func regionMayChange(t *testing.T, f EntityFixture) {
 	record(t, f.Store, newScope(bucket, posture.Global), true, in(west, "bob"))
 	e, err := f.Store.Entity(t.Context(), org, id)
 	if err != nil || e.Region != west || !e.Created.Equal(begin) {
-		t.Errorf("entity %v, %v", e, err)
+		t.Errorf("entity %v, %v; want the one created at first, now in %s", e, err, west)
 	}
 	wantSame(t, "names", names(t, f.Store), []string{"name of b"})
 	log, err := f.Store.ChangeLog(t.Context(), org, id)
 	if err != nil || len(log) != 2 || log[0].Properties["owner"].Type != posture.Updated {
-		t.Errorf("log %v, %v", log, err)
+		t.Errorf("log %v, %v; want one update after the addition", log, err)
 	}
 	changes, ok, err := f.Store.ChangesSince(t.Context(), org, account, 1)
 	if !ok || err != nil || len(changes.Changed) != 1 || len(changes.Gone) != 0 {
-		t.Errorf("changes %v, %v, %v", changes, ok, err)
+		t.Errorf("ChangesSince = %v, %v, %v; want one changed entity and none gone", changes, ok, err)
 	}
 }
 
-func eventsWin(t *testing.T, f EntityFixture) {
+func newerReadsWinOverCollections(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	image := func(name, image string) posture.Entity {
 		return newEntity(east, name, set(posture.Text("image", image)))
@@ -93,7 +93,7 @@ func eventsWin(t *testing.T, f EntityFixture) {
 	wantSame(t, "images", got, map[string]string{"changed": "2", "kept": "2", "new": "2", "newer": "2"})
 }
 
-func replaceTouchesOnlyItsEntities(t *testing.T, f EntityFixture) {
+func replaceChangesOnlyItsEntities(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
 	record(t, f.Store, newScope(instance, east), true, one, two)
@@ -115,7 +115,7 @@ func replaceTouchesOnlyItsEntities(t *testing.T, f EntityFixture) {
 	}
 }
 
-func discardedLeavesNothing(t *testing.T, f EntityFixture) {
+func discardedRecordingLeavesNothing(t *testing.T, f EntityFixture) {
 	r, err := f.Store.Begin(t.Context(), newScope(instance, east))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func discardedLeavesNothing(t *testing.T, f EntityFixture) {
 	wantSame(t, "names", names(t, f.Store), []string(nil))
 }
 
-func removedAccountHasNone(t *testing.T, f EntityFixture) {
+func removedAccountHasNoEntities(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	e := newEntity(east, "i-1")
 	record(t, f.Store, newScope(instance, east), true, e, newEntity(east, "i-2"))
@@ -145,7 +145,7 @@ func removedAccountHasNone(t *testing.T, f EntityFixture) {
 	wantKind(t, "generation of a removed account", err, fault.NotFound)
 	log, err := f.Store.ChangeLog(ctx, org, e.ID)
 	if err != nil || len(log) != 2 || log[0].Tags["env"].Type != posture.Deleted || !log[1].At.Equal(begin) {
-		t.Errorf("log %v, %v", log, err)
+		t.Errorf("log %v, %v; want the removal and the addition", log, err)
 	}
 
 	onboard(t, f.Store, org, account)
@@ -153,21 +153,21 @@ func removedAccountHasNone(t *testing.T, f EntityFixture) {
 		t.Errorf("generation is %d after removal, want 2", g)
 	}
 	if _, ok, err := f.Store.ChangesSince(ctx, org, account, 1); ok || err != nil {
-		t.Errorf("changes over a removal: %v, %v", ok, err)
+		t.Errorf("ChangesSince a generation before the removal = %v, %v; want false", ok, err)
 	}
 	if snap, err := f.Store.Snapshot(ctx, org, account); snap.Generation != 0 || err != nil {
-		t.Errorf("snapshot %v, %v", snap, err)
+		t.Errorf("snapshot %v, %v; want none after the removal", snap, err)
 	}
 	wantSame(t, "names", names(t, f.Store), []string(nil))
 	f.Clock.T = f.Clock.T.Add(time.Hour)
 	record(t, f.Store, newScope(instance, east), true, e)
 	got, err := f.Store.Entity(ctx, org, e.ID)
 	if err != nil || !got.Created.Equal(f.Clock.T) {
-		t.Errorf("created %v, %v", got.Created, err)
+		t.Errorf("created %v, %v; want the time after the removal, %v", got.Created, err, f.Clock.T)
 	}
 }
 
-func recordingOfRemovedAccountIsRefused(t *testing.T, f EntityFixture) {
+func recordingOfRemovedAccountFails(t *testing.T, f EntityFixture) {
 	r, err := f.Store.Begin(t.Context(), newScope(instance, east))
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func recordingOfRemovedAccountIsRefused(t *testing.T, f EntityFixture) {
 	wantSame(t, "names", names(t, f.Store), []string(nil))
 }
 
-func foreignEntityIsRefused(t *testing.T, f EntityFixture) {
+func entityOfAnotherScopeFails(t *testing.T, f EntityFixture) {
 	for what, e := range map[string]posture.Entity{
 		"type":    newEntity(east, "i-1", func(e *posture.Entity) { e.Type = bucket }),
 		"account": newEntity(east, "i-1", func(e *posture.Entity) { e.Account = "210987654321" }),
@@ -194,7 +194,7 @@ func foreignEntityIsRefused(t *testing.T, f EntityFixture) {
 	}
 }
 
-func changeLogsAreForgotten(t *testing.T, f EntityFixture) {
+func oldChangeLogsAreDeleted(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	one, two := newEntity(east, "i-1"), newEntity(east, "i-2")
 	record(t, f.Store, newScope(instance, east), true, one, two)
@@ -205,15 +205,15 @@ func changeLogsAreForgotten(t *testing.T, f EntityFixture) {
 		t.Fatal(err)
 	}
 	if log, err := f.Store.ChangeLog(ctx, org, one.ID); err != nil || len(log) != 3 {
-		t.Errorf("log %v, %v", log, err)
+		t.Errorf("log %v, %v; want 3 changes, since the entity was removed later than the given time", log, err)
 	}
 	if err := f.Store.ForgetChanges(ctx, f.Clock.T.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := f.Store.ChangeLog(ctx, org, one.ID)
-	wantKind(t, "forgotten log", err, fault.NotFound)
+	wantKind(t, "deleted log", err, fault.NotFound)
 	if log, err := f.Store.ChangeLog(ctx, org, two.ID); err != nil || len(log) != 2 {
-		t.Errorf("log of an entity that exists: %v, %v", log, err)
+		t.Errorf("log of an entity that exists: %v, %v; want both changes", log, err)
 	}
 }
 
@@ -231,17 +231,18 @@ func coverageFollowsCommits(t *testing.T, f EntityFixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "coverage", got, []posture.Coverage{
+		// Not every database can store a zero byte or invalid UTF-8 in the reason.
 		{Type: instance, Region: east, Regions: []string{east}, Succeeded: begin, Failed: later, Why: "throttled??", Generation: 1},
 		{Type: instance, Region: west, Failed: begin, Why: "not all of it could be read"},
 	})
 	if got[0].Current() || got[1].Current() || !got[0].Covers(instance, east) || got[0].Covers(instance, west) || got[0].Covers(bucket, east) {
-		t.Errorf("coverage %v", got)
+		t.Errorf("coverage %v: want the last attempts to have failed, and the first to cover instances in %s only", got, east)
 	}
 	f.Clock.T = later.Add(time.Hour)
 	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1"))
 	got, err = f.Store.Coverage(ctx, org, account)
 	if err != nil || !got[0].Current() || !got[0].Succeeded.Equal(f.Clock.T) {
-		t.Errorf("coverage %v, %v", got, err)
+		t.Errorf("coverage %v, %v; want a success at %v", got, err, f.Clock.T)
 	}
 	_, err = f.Store.Coverage(ctx, other, account)
 	wantKind(t, "coverage for another organisation", err, fault.NotFound)
@@ -270,7 +271,7 @@ func changesSinceAGeneration(t *testing.T, f EntityFixture) {
 	wantKind(t, "changes for another organisation", err, fault.NotFound)
 }
 
-func snapshotsAreReplaced(t *testing.T, f EntityFixture) {
+func snapshotsAreReplacedByNewer(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
 	for _, g := range []int64{5, 3, 9, 9} {
 		if err := f.Store.SaveSnapshot(ctx, org, account, posture.Snapshot{Generation: g, Data: []byte{byte(g)}}); err != nil {
@@ -287,7 +288,7 @@ func snapshotsAreReplaced(t *testing.T, f EntityFixture) {
 func largeCollectionSpills(t *testing.T, f EntityFixture) {
 	text := strings.Repeat("0123456789abcdef", 1<<10)
 	var all []posture.Entity
-	for i := range 700 { // about 11 MB
+	for i := range 700 { // about 11 MB, more than a recording keeps in memory
 		all = append(all, newEntity(east, fmt.Sprintf("i-%03d", i), set(posture.Text("policy", fmt.Sprint(i, text)))))
 	}
 	record(t, f.Store, newScope(instance, east), true, all...)
@@ -297,13 +298,13 @@ func largeCollectionSpills(t *testing.T, f EntityFixture) {
 	}
 	wantSame(t, "properties", e.Properties, all[699].Properties)
 	if n := len(names(t, f.Store)); n != 700 {
-		t.Errorf("%d entities", n)
+		t.Errorf("%d entities, want 700", n)
 	}
 }
 
-func unitsCommitSideBySide(t *testing.T, f EntityFixture) {
+func concurrentCommits(t *testing.T, f EntityFixture) {
 	var wg sync.WaitGroup
-	for i := range 12 {
+	for i := range 12 { // two for each of six regions, with the same entities
 		wg.Go(func() {
 			scope := collect.Scoped{Org: org, Account: account, Type: instance, Region: fmt.Sprintf("region-%d", i/2)}
 			var es []posture.Entity

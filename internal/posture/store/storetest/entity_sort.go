@@ -11,9 +11,9 @@ import (
 	"vigil/internal/posture"
 )
 
-// namesAreFoundByWords searches for words that differ only after the indexed beginning:
-// pages are full nevertheless.
-func namesAreFoundByWords(t *testing.T, f EntityFixture) {
+// namesAreFoundByTheirWords searches for words that differ only after the prefix that is in
+// the index: pages are full nevertheless. A single character must be a whole word.
+func namesAreFoundByTheirWords(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i := range 40 {
 		for _, name := range []string{"application-", "applicable-"} {
@@ -33,18 +33,18 @@ func namesAreFoundByWords(t *testing.T, f EntityFixture) {
 	}
 }
 
-// sortsOrderAll compares sorted pages with a sort of all entities.
-func sortsOrderAll(t *testing.T, f EntityFixture) {
+// sortsOrderAllEntities compares sorted pages with a sort of all entities.
+func sortsOrderAllEntities(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 3, 60)
 	for i := range 25 { // numbers, with ties and gaps
 		e := newEntity(east, fmt.Sprintf("n-%02d", i), set(posture.Number("size", int64(i%5*1000-2000))))
 		if i%7 == 0 {
-			e = newEntity(east, e.Name)
+			e = newEntity(east, e.Name) // without a size
 		}
 		all = append(all, e)
 	}
 	record(t, f.Store, newScope(instance, east), true, all[len(all)-25:]...)
-	number := func(e posture.Entity) (int64, bool) {
+	sizeOf := func(e posture.Entity) (int64, bool) {
 		for _, p := range e.Properties {
 			if p.Name == "size" && p.Type == posture.LongProperty {
 				return p.Long, true
@@ -62,8 +62,8 @@ func sortsOrderAll(t *testing.T, f EntityFixture) {
 			return strings.Compare(posture.Fold(string(a.Type)), posture.Fold(string(b.Type)))
 		},
 		"property.size": func(a, b posture.Entity) int {
-			x, hasX := number(a)
-			y, hasY := number(b)
+			x, hasX := sizeOf(a)
+			y, hasY := sizeOf(b)
 			if !hasX || !hasY {
 				return 0
 			}
@@ -76,7 +76,7 @@ func sortsOrderAll(t *testing.T, f EntityFixture) {
 				by.Desc = desc
 				found := sortedPages(t, f.Store, filter, by, 17)
 				if got, want := idsOf(found), matchingIDs(all, filter); !slices.Equal(got, want) {
-					t.Errorf("%s desc=%v %+v: %d entities, want %d", name, desc, filter, len(got), len(want))
+					t.Errorf("%s desc=%v %+v: %d entities, or others than the %d that match", name, desc, filter, len(got), len(want))
 				}
 				direction := 1
 				if desc {
@@ -84,8 +84,9 @@ func sortsOrderAll(t *testing.T, f EntityFixture) {
 				}
 				for i := 1; i < len(found); i++ {
 					a, b := found[i-1], found[i]
-					_, hasA := number(a)
-					_, hasB := number(b)
+					_, hasA := sizeOf(a)
+					_, hasB := sizeOf(b)
+					// Entities without a size are last in both directions.
 					if less(a, b)*direction > 0 || name == "property.size" && !hasA && hasB {
 						t.Errorf("%s desc=%v: %q is before %q", name, desc, a.Name, b.Name)
 					}
@@ -94,7 +95,7 @@ func sortsOrderAll(t *testing.T, f EntityFixture) {
 		}
 	}
 	if _, err := f.Store.SortedEntities(t.Context(), org, posture.EntityFilter{}, field("entityName"), posture.Page{After: "?"}); !fault.Is(err, fault.Invalid) {
-		t.Errorf("a position that is none: %v", err)
+		t.Errorf("a malformed cursor: %v, want a fault of kind Invalid", err)
 	}
 }
 
@@ -108,7 +109,7 @@ func sortedPages(t *testing.T, s EntityStore, f posture.EntityFilter, by posture
 		found = append(found, page.Entities...)
 		if page.Next == "" {
 			if page.Total != len(found) {
-				t.Errorf("the total is %d of %d", page.Total, len(found))
+				t.Errorf("the total is %d, but the pages have %d entities", page.Total, len(found))
 			}
 			return found
 		}

@@ -24,7 +24,7 @@ func newFinding(i int, change ...func(*posture.Finding)) posture.Raised {
 	return posture.Raised{Finding: f, Blob: func() string { return fmt.Sprintf(`{"n":%d}`, i) }}
 }
 
-// judge records the result of one rule.
+// judge records the result of one rule in the account a, which need not exist.
 func judge(t *testing.T, f Fixture, generation int64, at time.Time, r posture.RuleJudgement) {
 	t.Helper()
 	_, err := f.Store.Observe(t.Context(), org, posture.Judgement{Account: "a", Generation: generation, RulesAt: posture.AnyRules, At: at, Rules: []posture.RuleJudgement{r}})
@@ -61,7 +61,7 @@ func total(t *testing.T, f Fixture, filter posture.FindingFilter) int {
 
 var openFindings = posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}}
 
-func findingIsStoredCompletely(t *testing.T, f Fixture) {
+func findingRoundTrips(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1))
 	got := find(t, f, "r", 1)
 	want := newFinding(1).Finding
@@ -73,10 +73,10 @@ func findingIsStoredCompletely(t *testing.T, f Fixture) {
 		t.Errorf("blob %q, %v", blob, err)
 	}
 	_, _, err = f.Store.Finding(t.Context(), other, got.ID)
-	wantKind(t, "of another organisation", err, fault.NotFound)
+	wantKind(t, "the finding of another organisation", err, fault.NotFound)
 }
 
-func findingIsRaisedResolvedAndRaisedAgain(t *testing.T, f Fixture) {
+func findingIsResolvedAndReopened(t *testing.T, f Fixture) {
 	later := func(h int) time.Time { return begin.Add(time.Duration(h) * time.Hour) }
 	judge(t, f, 1, later(0), newJudgement("r", 1, 2))
 	judge(t, f, 2, later(1), newJudgement("r", 1, 2))
@@ -109,10 +109,10 @@ func findingIsRaisedResolvedAndRaisedAgain(t *testing.T, f Fixture) {
 }
 
 func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
-	moved := newJudgement("r", 1, 2)
-	moved.Violating[0].Finding.Region = "us-east-1"
-	moved.Violating[1].Finding.Region = "eu-west-1"
-	judge(t, f, 1, begin, moved)
+	inTwoRegions := newJudgement("r", 1, 2)
+	inTwoRegions.Violating[0].Finding.Region = "us-east-1"
+	inTwoRegions.Violating[1].Finding.Region = "eu-west-1"
+	judge(t, f, 1, begin, inTwoRegions)
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(newAccount("a")) })
 	if _, err := f.Store.SetCollection(t.Context(), org, "a", posture.CollectionSettings{Regions: []string{"eu-west-1"}}, ""); err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
 	}
 }
 
-func unknownVerdictsResolveNoFindings(t *testing.T, f Fixture) {
+func unknownResultsDoNotResolve(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
 	object := func(i int) posture.EntityID { return newFinding(i).Finding.Object }
 	for _, tt := range []struct {
@@ -152,7 +152,7 @@ func unknownVerdictsResolveNoFindings(t *testing.T, f Fixture) {
 	}
 }
 
-func judgementsByOldRulesAreRefused(t *testing.T, f Fixture) {
+func judgementsByOldRulesAreStale(t *testing.T, f Fixture) {
 	if err := f.Store.SaveRule(t.Context(), org, newRule("c", 1, posture.Custom), "ada"); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func judgementsByOldRulesAreRefused(t *testing.T, f Fixture) {
 	}
 }
 
-func olderJudgementsAreRefused(t *testing.T, f Fixture) {
+func olderJudgementsAreStale(t *testing.T, f Fixture) {
 	observe := func(generation, since int64) (int64, error) {
 		return f.Store.Observe(t.Context(), org, posture.Judgement{
 			Account: "a", Generation: generation, Since: since, RulesAt: posture.AnyRules, At: begin, Rules: []posture.RuleJudgement{{Rule: "r"}},
@@ -206,7 +206,7 @@ func removedAccountResolvesItsFindings(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1, 2))
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
 	if open, all := total(t, f, openFindings), total(t, f, posture.FindingFilter{}); open != 0 || all != 2 {
-		t.Errorf("%d of %d findings are open", open, all)
+		t.Errorf("%d of %d findings are open, want 0 of 2", open, all)
 	}
 }
 
@@ -319,7 +319,7 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 		}
 	}
 	_, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, []posture.FindingSort{{Field: "nonsense"}}, posture.Page{}, begin)
-	wantKind(t, "sort by nonsense", err, fault.Invalid)
+	wantKind(t, "sort by an unknown field", err, fault.Invalid)
 	first, err := f.Store.Findings(t.Context(), org, posture.FindingFilter{}, nil, posture.Page{}, begin)
 	if err != nil || !slices.IsSortedFunc(first.Findings, func(a, b posture.Finding) int { return b.Risk.Score - a.Risk.Score }) {
 		t.Errorf("the default order is not by risk (%v)", err)
@@ -339,10 +339,10 @@ func findingsAreAggregated(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, s)
 	field := func(name string) posture.Attribute { return posture.Attribute{Name: name} }
 	count, got, err := f.Store.AggregateFindings(t.Context(), org, posture.FindingFilter{}, map[string]posture.Aggregation{
-		"levels": {Of: field("Level"), Sub: map[string]posture.Aggregation{"rules": {Of: field("ruleId")}, "regions": {Of: field("region")}}},
-		"top":    {Of: field("ruleId"), Limit: 1},
-		"team":   {Of: posture.Attribute{Kind: posture.TagAttribute, Name: "team"}},
-		"aside":  {Of: field("isSuppressed")},
+		"levels":     {Of: field("Level"), Sub: map[string]posture.Aggregation{"rules": {Of: field("ruleId")}, "regions": {Of: field("region")}}},
+		"top":        {Of: field("ruleId"), Limit: 1},
+		"team":       {Of: posture.Attribute{Kind: posture.TagAttribute, Name: "team"}},
+		"suppressed": {Of: field("isSuppressed")},
 	}, begin)
 	if err != nil || count != 4 {
 		t.Fatalf("AggregateFindings = %d, %v", count, err)
@@ -353,12 +353,12 @@ func findingsAreAggregated(t *testing.T, f Fixture) {
 			"High": {Count: 3, Sub: map[string]posture.Buckets{"rules": {"r": leaf(3)}, "regions": {"eu-west-1": leaf(3)}}},
 			"Low":  {Count: 1, Sub: map[string]posture.Buckets{"rules": {"s": leaf(1)}, "regions": {"eu-west-1": leaf(1)}}},
 		},
-		"top":   {"r": leaf(3)},
-		"team":  {"red": leaf(2), "blue": leaf(2)},
-		"aside": {"false": leaf(4)},
+		"top":        {"r": leaf(3)},
+		"team":       {"red": leaf(2), "blue": leaf(2)},
+		"suppressed": {"false": leaf(4)},
 	})
 	_, _, err = f.Store.AggregateFindings(t.Context(), org, posture.FindingFilter{}, map[string]posture.Aggregation{"x": {Of: field("nonsense")}}, begin)
-	wantKind(t, "by nonsense", err, fault.Invalid)
+	wantKind(t, "aggregation by an unknown field", err, fault.Invalid)
 	unsuppressed := false
 	tag := posture.Attribute{Kind: posture.TagAttribute, Name: "team"}
 	for name, tt := range map[string]struct {
@@ -389,16 +389,16 @@ func trendsFollowWhatHappened(t *testing.T, f Fixture) {
 		t.Fatalf("Trends = %v, %v", trends, err)
 	}
 	got := trends.All
-	want := [][3]int{{0, 0, 0}, {3, 3, 0}, {3, 0, 0}, {1, 0, 2}, {2, 1, 0}}
+	want := [][3]int{{0, 0, 0}, {3, 3, 0}, {3, 0, 0}, {1, 0, 2}, {2, 1, 0}} // open, new and resolved on the last five days
 	for i, w := range want {
 		if g := got[len(got)-5+i]; [3]int{g.Open, g.New, g.Resolved} != w {
 			t.Errorf("%s: open %d, new %d, resolved %d, want %v", g.Start.Format(time.DateOnly), g.Open, g.New, g.Resolved, w)
 		}
 	}
 	_, err = f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "year", "", begin)
-	wantKind(t, "by year", err, fault.Invalid)
+	wantKind(t, "trends by year", err, fault.Invalid)
 	_, err = f.Store.Trends(t.Context(), org, posture.FindingFilter{}, "day", "nonsense", begin)
-	wantKind(t, "by nonsense", err, fault.Invalid)
+	wantKind(t, "trends grouped by an unknown field", err, fault.Invalid)
 }
 
 func postureCountsVerdicts(t *testing.T, f Fixture) {

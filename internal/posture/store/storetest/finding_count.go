@@ -9,7 +9,7 @@ import (
 )
 
 // countsAgreeWithARecount creates, resolves and suppresses findings and compares the
-// sums with counts of the list.
+// stored counts with the number of listed findings.
 func countsAgreeWithARecount(t *testing.T, f Fixture) {
 	spread := func(i int) posture.Raised {
 		return newFinding(i, func(x *posture.Finding) {
@@ -17,11 +17,11 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 			x.Level = posture.FindingLevels[i%2]
 		})
 	}
-	for generation, keep := range []int{1, 3} { // in the second generation two of three are resolved
+	for generation, without := range []int{0, 3} { // in the second generation every third finding is resolved
 		for _, rule := range []posture.RuleID{"r", "s"} {
 			j := posture.RuleJudgement{Rule: rule}
 			for i := range 24 {
-				if keep == 1 || i%keep != 0 {
+				if without == 0 || i%without != 0 {
 					j.Violating = append(j.Violating, spread(i))
 				}
 			}
@@ -48,21 +48,21 @@ func countsAgreeWithARecount(t *testing.T, f Fixture) {
 	} {
 		page, err := f.Store.Findings(t.Context(), org, filter, nil, posture.Page{}, now)
 		if err != nil || page.Total != len(page.Findings) {
-			t.Errorf("%s: %d of %d, %v", name, len(page.Findings), page.Total, err)
+			t.Errorf("%s: %d findings on the only page, with a total of %d, %v", name, len(page.Findings), page.Total, err)
 		}
-		for outer, field := range fields {
-			for inner, two := range fields {
+		for outer, outerField := range fields {
+			for inner, innerField := range fields {
 				want := posture.Buckets{}
 				for _, x := range page.Findings {
-					put := want[field(x)]
-					if put.Sub == nil {
-						put.Sub = map[string]posture.Buckets{"in": {}}
+					bucket := want[outerField(x)]
+					if bucket.Sub == nil {
+						bucket.Sub = map[string]posture.Buckets{"in": {}}
 					}
-					b := put.Sub["in"][two(x)]
+					b := bucket.Sub["in"][innerField(x)]
 					b.Count++
-					put.Sub["in"][two(x)] = b
-					put.Count++
-					want[field(x)] = put
+					bucket.Sub["in"][innerField(x)] = b
+					bucket.Count++
+					want[outerField(x)] = bucket
 				}
 				_, got, err := f.Store.AggregateFindings(t.Context(), org, filter, map[string]posture.Aggregation{"out": {
 					Of: posture.Attribute{Name: outer}, Sub: map[string]posture.Aggregation{"in": {Of: posture.Attribute{Name: inner}}},

@@ -26,7 +26,7 @@ func trendsAreGrouped(t *testing.T, f Fixture) {
 			t.Fatal(err)
 		}
 		last := func(all []posture.Trend) (days [][3]int) {
-			for _, g := range all[len(all)-3:] {
+			for _, g := range all[len(all)-3:] { // open, new and resolved on each of the last three days
 				days = append(days, [3]int{g.Open, g.New, g.Resolved})
 			}
 			return days
@@ -49,7 +49,7 @@ func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
 		}
 	}
 	rule := posture.FindingFilter{Rules: []posture.RuleID{"r"}}
-	change("of another organisation", other, rule, suppression, 0, 0)
+	change("suppress the findings of another organisation", other, rule, suppression, 0, 0)
 	change("release what is not suppressed", org, rule, nil, 3, 0)
 	change("suppress", org, rule, suppression, 3, 3)
 	got := find(t, f, "r", 2)
@@ -59,7 +59,7 @@ func manyAreSuppressedAtOnce(t *testing.T, f Fixture) {
 	}
 	history, err := f.Store.FindingHistory(t.Context(), org, got.ID)
 	if err != nil || len(history) != 2 || history[1].By != "ann" && history[0].By != "ann" {
-		t.Errorf("history %v, %v", history, err)
+		t.Errorf("history %v, %v; want two events, one by ann", history, err)
 	}
 	change("release one by its id", org, posture.FindingFilter{IDs: []posture.FindingID{got.ID}}, nil, 1, 1)
 	history, err = f.Store.FindingHistory(t.Context(), org, got.ID)

@@ -18,7 +18,7 @@ func ofRule(id posture.RuleID) posture.MuteScope {
 	return posture.MuteScope{Rules: []posture.RuleID{id}}
 }
 
-func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
+func muteRulesSuppress(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
 	judge(t, f, 1, begin, newJudgement("s", 4))
 	byHand := &posture.Suppression{By: "bob", Reason: "mine", Since: begin}
@@ -66,7 +66,7 @@ func muteRulesSuppressWhatIsThereAndWhatComes(t *testing.T, f Fixture) {
 	}
 }
 
-func mutedFindingsAreReleasedOrHandedOver(t *testing.T, f Fixture) {
+func mutedFindingsAreReleased(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1, 2))
 	judge(t, f, 1, begin, newJudgement("s", 3))
 	wide := newMute("wide", posture.MuteScope{Rules: []posture.RuleID{"r", "s"}}, time.Time{})

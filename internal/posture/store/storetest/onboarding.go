@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture"
 )
 
-func accountComesBackWhole(t *testing.T, f Fixture) {
+func accountRoundTrips(t *testing.T, f Fixture) {
 	want := newAccount("111111111111")
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.AddAccount(want) })
 	got, err := f.Store.Account(t.Context(), org, want.ID)
@@ -217,7 +217,7 @@ func concurrentWritersSeeEachOther(t *testing.T, f Fixture) {
 	}
 }
 
-func textSurvives(t *testing.T, f Fixture) {
+func unicodeTextRoundTrips(t *testing.T, f Fixture) {
 	a := newAccount("111111111111", func(a *posture.Account) {
 		a.Name = `Ωmega "quoted" \ 'single' 🛡 ` + "\u2028\t%_"
 		a.Tags = map[string]string{`k"ey`: "v\nalue", "": "empty"}

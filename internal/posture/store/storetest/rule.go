@@ -56,7 +56,7 @@ func rulesKeepTheirVersions(t *testing.T, f Fixture) {
 	}
 }
 
-func frameworksAreKept(t *testing.T, f Fixture) {
+func frameworkRoundTrips(t *testing.T, f Fixture) {
 	want := posture.Framework{ID: "own", Name: "Own", Custom: true, Controls: []posture.Control{{ID: "1", Title: "One", Section: "S"}}, Created: begin, Updated: begin}
 	if err := f.Store.SaveFramework(t.Context(), org, want); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func frameworksAreKept(t *testing.T, f Fixture) {
 	}
 }
 
-func assessmentsAreKept(t *testing.T, f Fixture) {
+func assessmentRoundTrips(t *testing.T, f Fixture) {
 	first := posture.Assessment{Framework: "cis", Control: "1.1", Verdict: posture.AssessedPass, Reason: "seen", By: "ann", At: begin, Until: begin.AddDate(1, 0, 0)}
 	second := posture.Assessment{Framework: "cis", Control: "1.2", Verdict: posture.AssessedViolation, Reason: "no contact", By: "ann", At: begin}
 	for _, a := range []posture.Assessment{second, first, {Framework: "pci", Control: "1.1"}} {

@@ -44,7 +44,7 @@ func endRun(t *testing.T, f Fixture, r posture.Run) {
 	}
 }
 
-func runComesBackWhole(t *testing.T, f Fixture) {
+func runRoundTrips(t *testing.T, f Fixture) {
 	r := newRun("r1", "a", begin)
 	startRuns(t, f, "a", r)
 	wantSame(t, "enqueued", f.Enqueued(), []string{"r1"})
@@ -62,7 +62,7 @@ func runComesBackWhole(t *testing.T, f Fixture) {
 	wantKind(t, "Run of another organisation", err, fault.NotFound)
 }
 
-func oneRunGoesOnAtATime(t *testing.T, f Fixture) {
+func oneRunAtATime(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", newRun("r1", "a", begin))
 	err := f.Store.StartRun(t.Context(), org, newRun("r2", "a", begin), begin)
 	wantKind(t, "second run", err, fault.Conflict)
@@ -150,7 +150,7 @@ func expiredRunsAreFound(t *testing.T, f Fixture) {
 	}
 }
 
-func stoppedRunIsToldSo(t *testing.T, f Fixture) {
+func stopRequestIsReturned(t *testing.T, f Fixture) {
 	r := newRun("r1", "a", begin)
 	startRuns(t, f, "a", r)
 	wantKind(t, "stopping another", f.Store.StopRun(t.Context(), org, "a", "r2"), fault.NotFound)
@@ -163,7 +163,7 @@ func stoppedRunIsToldSo(t *testing.T, f Fixture) {
 	}
 }
 
-func dueAccountsComeInOrder(t *testing.T, f Fixture) {
+func dueAccountsAreSorted(t *testing.T, f Fixture) {
 	for i, id := range []posture.AccountID{"a", "b", "c"} {
 		r := newRun("r"+string(id), id, begin.Add(-time.Duration(i)*time.Hour))
 		startRuns(t, f, id, r)
@@ -279,7 +279,7 @@ func dueAt(t *testing.T, f Fixture, at time.Time) []posture.AccountRef {
 	return got
 }
 
-func oldRunsAreForgotten(t *testing.T, f Fixture) {
+func oldRunsAreDeleted(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", newRun("old", "a", begin.Add(-posture.History)), newRun("new", "a", begin), newRun("going", "a", begin.Add(-posture.History)))
 	if err := f.Store.ForgetRuns(t.Context(), begin.Add(-time.Hour)); err != nil {
 		t.Fatal(err)

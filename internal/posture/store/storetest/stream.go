@@ -23,7 +23,7 @@ func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 	for name, test := range map[string]func(*testing.T, StreamFixture){
 		"StreamIsOpenedAndRotated":              streamIsOpenedAndRotated,
 		"StreamOfAnotherOrgIsNotFound":          streamOfAnotherOrgIsNotFound,
-		"OriginsAreKeptUntilTheReadIsConfirmed": originsAreKept,
+		"OriginsAreKeptUntilTheReadIsConfirmed": originsAreKeptUntilTheReadIsConfirmed,
 		"MessageCountsOnce":                     messageCountsOnce,
 		"BurstsAreMerged":                       burstsAreMerged,
 		"JobIsEnqueuedOnce":                     jobIsEnqueuedOnce,
@@ -39,7 +39,7 @@ func RunStreams(t *testing.T, open func(t *testing.T) StreamFixture) {
 		"MissedHeartbeatDisconnects":            missedHeartbeatDisconnects,
 		"QuietWithChangesDisconnects":           quietWithChangesDisconnects,
 		"ManyDeliveriesAtOnce":                  manyDeliveriesAtOnce,
-		"DeliveryToARemovedStreamIsGone":        deliveryToARemovedStream,
+		"DeliveryToARemovedStreamIsGone":        deliveryToARemovedStreamIsGone,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +167,7 @@ func streamIsOpenedAndRotated(t *testing.T, f StreamFixture) {
 	wantKind(t, "a closed stream", err, fault.NotFound)
 }
 
-func originsAreKept(t *testing.T, f StreamFixture) {
+func originsAreKeptUntilTheReadIsConfirmed(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	by := func(id, actor, operation string) posture.StreamMessage {
 		m := newMessage(f, id, "i-1")
@@ -473,7 +473,7 @@ func manyDeliveriesAtOnce(t *testing.T, f StreamFixture) {
 	}
 }
 
-func deliveryToARemovedStream(t *testing.T, f StreamFixture) {
+func deliveryToARemovedStreamIsGone(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	if err := f.Streams.CloseStream(t.Context(), org, account); err != nil {
 		t.Fatal(err)
