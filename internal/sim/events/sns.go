@@ -16,6 +16,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +57,9 @@ func NewSNS(now func() time.Time, names ...string) (*SNS, error) {
 		path: "/SimpleNotificationService-" + hex.EncodeToString(sum[:16]) + ".pem", now: now, confirmed: map[string]string{},
 	}, nil
 }
+
+// Certificate returns the certificate of the service's key as PEM.
+func (s *SNS) Certificate() []byte { return slices.Clone(s.cert) }
 
 // A Notification is an SNS message.
 type Notification struct {

@@ -37,6 +37,7 @@ func (s Streams) StreamWith(_ context.Context, d posture.StreamDigest) (posture.
 // An Internet answers calls by host, and counts them.
 type Internet struct {
 	Hosts map[string]http.Handler
+	Other http.Handler // answers calls without TLS and to other hosts; status 418 if nil
 	Calls atomic.Int64
 }
 
@@ -46,6 +47,8 @@ func (n *Internet) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	if h, ok := n.Hosts[r.URL.Host]; ok && r.URL.Scheme == "https" {
 		h.ServeHTTP(w, r)
+	} else if n.Other != nil {
+		n.Other.ServeHTTP(w, r)
 	} else {
 		w.WriteHeader(http.StatusTeapot)
 	}
