@@ -360,11 +360,12 @@ func runWith(t *testing.T, text string, x graph.Value) error {
 	return err
 }
 
-// TestConcurrentRuns runs one plan on two graphs from many goroutines. With
-// -race it shows that runs share no mutable state.
+// TestConcurrentRuns runs one plan on several graphs from many goroutines: on accounts, in
+// which the security queries find something, and on dense graphs. With -race it shows that
+// runs share no mutable state.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	graphs := []*graph.Graph{denseGraph(t, 40, 3), denseGraph(t, 60, 2)}
+	graphs := []*graph.Graph{account(t, 400), account(t, 600), denseGraph(t, 40, 3), denseGraph(t, 60, 2)}
 	var plans []*gremlin.Plan
 	for _, text := range append(securityQueries,
 		`g.V().out().out().group().by("n").by(count())`, `g.V().as("a").both().as("b").where("a", neq("b")).by("n").select("a", "b")`,

@@ -167,7 +167,11 @@ func readGraph(text string) (*graph.Graph, error) {
 				err = properties(f[5:], func(k string, v graph.Value) error { return b.SetEdgeProperty(h, k, v) })
 			}
 		case f[0] == "unknown" && len(f) == 4:
-			err = b.SetUnknown(handles[f[1]], f[2], f[3])
+			h, declared := handles[f[1]]
+			if !declared {
+				return nil, fmt.Errorf("no vertex %s before %q", f[1], line)
+			}
+			err = b.SetUnknown(h, f[2], f[3])
 		default:
 			err = fmt.Errorf("unexpected line %q", line)
 		}
