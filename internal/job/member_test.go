@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"vigil/internal/job"
 	"vigil/internal/sqldb"
@@ -35,7 +36,7 @@ func TestProcessesSeeEachOther(t *testing.T) {
 		if name := next(t, done); name != "x" {
 			t.Errorf("did %q, want x", name)
 		}
-		for {
+		for deadline := time.Now().Add(patience); ; { // each heartbeat sends members
 			var roles []string
 			for _, m := range next(t, seen) {
 				roles = append(roles, m.Roles...)
@@ -43,6 +44,9 @@ func TestProcessesSeeEachOther(t *testing.T) {
 			slices.Sort(roles)
 			if slices.Equal(roles, []string{"front", "work"}) {
 				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("saw the roles %q only", roles)
 			}
 		}
 	})
