@@ -210,18 +210,30 @@ func (c *notifyRuleAddCmd) Run(e *environment) error {
 	return nil
 }
 
-// channelIDs returns the ids of the channels, which may be given by name.
+// channelIDs returns the ids of the channels, which may be given by name. Several channels can have the same name. The server
+// reports unknown channels.
 func (c *notifyRuleAddCmd) channelIDs(e *environment) ([]string, error) {
 	answer, err := c.call(e, http.MethodGet, channelsPath, nil)
 	if err != nil {
 		return nil, err
 	}
+	known := client.Records(answer, "results")
 	ids := slices.Clone(c.Channel)
 	for i, given := range ids {
-		for _, known := range client.Records(answer, "results") {
-			if client.Text(known, "name") == given {
-				ids[i] = client.Text(known, "id")
+		if slices.ContainsFunc(known, func(channel client.Record) bool { return client.Text(channel, "id") == given }) {
+			continue
+		}
+		var named []string
+		for _, channel := range known {
+			if client.Text(channel, "name") == given {
+				named = append(named, client.Text(channel, "id"))
 			}
+		}
+		switch {
+		case len(named) > 1:
+			return nil, fault.New(fault.Invalid, "%d channels are called %q: give an id: %s", len(named), given, strings.Join(named, ", "))
+		case len(named) == 1:
+			ids[i] = named[0]
 		}
 	}
 	return ids, nil

@@ -51,3 +51,34 @@ func TestNotificationCommands(t *testing.T) {
 		}
 	}
 }
+
+func TestNotificationRulesNameChannels(t *testing.T) {
+	t.Parallel()
+	var sent string
+	call := commandsOn(t, writeSecret(t), func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, `{"results":[{"id":"c1","name":"ops"},{"id":"c2","name":"twice"},{"id":"c3","name":"twice"},{"id":"c4","name":"c1"}]}`)
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		sent = string(body)
+		_, _ = io.WriteString(w, `{"id":"r1"}`)
+	})
+	for _, tt := range []struct {
+		channel    string
+		code       int
+		sent, want string
+	}{
+		{"ops", 0, `{"channelIds":["c1"],"name":"x"}`, "in force"},
+		{"c1", 0, `{"channelIds":["c1"],"name":"x"}`, "in force"}, // not c4, whose name it is
+		{"c3", 0, `{"channelIds":["c3"],"name":"x"}`, "in force"},
+		{"unknown", 0, `{"channelIds":["unknown"],"name":"x"}`, "in force"},
+		{"twice", exitUsage, "", `2 channels are called "twice": give an id: c2, c3`},
+	} {
+		sent = ""
+		code, out := call("notifications", "rule", "add", "x", "--channel", tt.channel)
+		if code != tt.code || sent != tt.sent || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: exit %d, sent %s: %s", tt.channel, code, sent, out)
+		}
+	}
+}
