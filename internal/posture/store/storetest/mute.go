@@ -27,10 +27,10 @@ func muteRulesSuppress(t *testing.T, f Fixture) {
 	}
 	p, err := f.Store.PreviewMute(t.Context(), org, ofRule("r"), begin)
 	if err != nil || p.Matched != 3 || p.Suppressed != 1 || len(p.Sample) != 3 || p.ByLevel[find(t, f, "r", 1).Level] != 3 {
-		t.Errorf("preview %+v, %v", p, err)
+		t.Errorf("preview %+v, %v; want 3 findings, of which 1 is suppressed", p, err)
 	}
 	if p, err := f.Store.PreviewMute(t.Context(), other, ofRule("r"), begin); err != nil || p.Matched != 0 {
-		t.Errorf("preview of another organisation %+v, %v", p, err)
+		t.Errorf("preview of another organisation %+v, %v; want no findings", p, err)
 	}
 	m := newMute("m", ofRule("r"), begin.Add(time.Hour))
 	if changed, err := f.Store.AddMuteRule(t.Context(), org, m); err != nil || changed != 2 {
@@ -50,7 +50,7 @@ func muteRulesSuppress(t *testing.T, f Fixture) {
 		t.Errorf("history %v, %v; want raised and suppressed", history, err)
 	}
 	if history[0].What != "suppressed" || history[1].What != "raised" {
-		t.Errorf("history %v, want the suppression before the event that it followed", history)
+		t.Errorf("history %v, want newest first: suppressed, raised", history)
 	}
 	no, yes := false, true
 	if n := total(t, f, posture.FindingFilter{Suppressed: &yes}); n != 4 {
@@ -82,7 +82,7 @@ func mutedFindingsAreReleased(t *testing.T, f Fixture) {
 	}
 	wantSame(t, "mute rules", all, []posture.MuteRule{narrow, wide})
 	if all, err := f.Store.MuteRules(t.Context(), other); err != nil || len(all) != 0 {
-		t.Errorf("mute rules of another organisation %v, %v", all, err)
+		t.Errorf("mute rules of another organisation %v, %v; want none", all, err)
 	}
 	_, err = f.Store.MuteRule(t.Context(), other, "wide")
 	wantKind(t, "mute rule of another organisation", err, fault.NotFound)
@@ -106,10 +106,10 @@ func mutedFindingsAreReleased(t *testing.T, f Fixture) {
 	moved.Updated, moved.Created = later, later
 	changed, now, err := f.Store.ReplaceMuteRule(t.Context(), org, moved, anyVersion)
 	if err != nil || changed != 3 || !now.Created.Equal(begin) {
-		t.Errorf("replacing changed %d findings, created %s, %v; want 3 and the time of the first", changed, now.Created, err)
+		t.Errorf("replacing changed %d findings, created %s, %v; want 3 and the creation time of the replaced rule", changed, now.Created, err)
 	}
 	if find(t, f, "r", 1).Suppression != nil || find(t, f, "s", 3).Suppression == nil {
-		t.Error("findings did not follow the scope")
+		t.Error("the finding that left the scope is suppressed, or the one that entered it is not")
 	}
 }
 
@@ -196,7 +196,7 @@ func mutesFollowTags(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, tagged("prod"))
 	m := newMute("m", posture.MuteScope{Tags: map[string][]string{"env": {"dev"}}}, time.Time{})
 	if changed, err := f.Store.AddMuteRule(t.Context(), org, m); err != nil || changed != 0 {
-		t.Fatalf("muted %d, %v", changed, err)
+		t.Fatalf("muted %d findings, %v; want 0 before they have the tag", changed, err)
 	}
 	judge(t, f, 2, begin.Add(time.Minute), tagged("dev"))
 	if s := find(t, f, "r", 1).Suppression; s == nil || s.MuteRule != "m" {

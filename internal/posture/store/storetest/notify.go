@@ -16,7 +16,8 @@ func newChannel(id string) notify.Channel {
 	}
 }
 
-// addNotifications adds channels and a rule that sends all events to them.
+// addNotifications adds channels and a rule that sends the events that match the filter
+// to them.
 func addNotifications(t *testing.T, f Fixture, owner posture.OrgID, filter notify.Filter, channels ...string) {
 	t.Helper()
 	for _, id := range channels {
@@ -151,7 +152,7 @@ func findingEventsBecomeMessages(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	judge(t, f, 3, begin.Add(time.Minute), newJudgement("r", 2)) // 1 is resolved while it is suppressed, 9 while it is not
-	for range 2 {
+	for range 2 {                                                // the second call records nothing
 		if err := f.Store.RecordEndedSuppressions(t.Context(), until); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	due(begin.Add(59*time.Second), 0)
 	due(begin.Add(time.Minute), 1)
 	if c, err := f.Store.Channel(t.Context(), org, "c"); err != nil || c.Failures != 1 || !c.Resume.Equal(begin.Add(time.Minute)) {
-		t.Errorf("channel after a failure: %d, %s, %v", c.Failures, c.Resume, err)
+		t.Errorf("channel after a failure: %d failures, resumed at %s, %v; want 1 and a minute later", c.Failures, c.Resume, err)
 	}
 	second, _, err := f.Store.NextDelivery(t.Context(), ref)
 	if err != nil || second.ID == first.ID {
@@ -200,7 +201,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	if n, at, err := f.Store.SentSince(t.Context(), ref, begin.Add(time.Minute)); err != nil || n != 1 || !at.Equal(second.Ended) {
-		t.Errorf("sent %d, the first at %s, %v", n, at, err)
+		t.Errorf("sent %d, the first at %s, %v; want 1 at %s", n, at, err, second.Ended)
 	}
 
 	day := begin.Add(notify.GiveUpAfter)
@@ -226,7 +227,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 	if d, found, err := f.Store.NextDelivery(t.Context(), ref); err != nil || !found || len(d.Message.Events) != 1 {
 		t.Errorf("the dead letter that is tried again has %d events, %v", len(d.Message.Events), err)
 	}
-	// The repeated message has waited too long again; the second one, which ended before day, is deleted.
+	// The first message has waited too long again; the second one, which ended before day, is deleted.
 	if err := f.Store.ExpireDeliveries(t.Context(), day.Add(notify.GiveUpAfter), day.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
@@ -247,9 +248,9 @@ func deliveriesOfChannels(t *testing.T, f Fixture) {
 	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"s"}}, "d")
 	for i, end := range []struct {
 		rule    posture.RuleID
-		objects []int
+		objects []int // all violating ones; only the last is new and sends a message
 		channel string
-		state   notify.DeliveryState
+		state   notify.DeliveryState // of the message at the end
 	}{
 		{"r", []int{1}, "c", notify.Dead},
 		{"r", []int{1, 2}, "c", notify.Delivered},
@@ -275,7 +276,7 @@ func deliveriesOfChannels(t *testing.T, f Fixture) {
 	for _, tt := range []struct {
 		owner  posture.OrgID
 		filter notify.DeliveryFilter
-		newest time.Duration // creation of the newest
+		newest time.Duration // creation of the newest, after begin
 		total  int
 	}{
 		{org, notify.DeliveryFilter{}, 3 * time.Minute, 4},
@@ -288,7 +289,7 @@ func deliveriesOfChannels(t *testing.T, f Fixture) {
 	} {
 		got, total, err := f.Store.Deliveries(t.Context(), tt.owner, tt.filter, 1)
 		if err != nil || total != tt.total || len(got) != min(total, 1) || len(got) > 0 && !got[0].Created.Equal(begin.Add(tt.newest)) {
-			t.Errorf("%s %+v: %+v of %d, %v; want the one of %s of %d", tt.owner, tt.filter, got, total, err, tt.newest, tt.total)
+			t.Errorf("%s %+v: %+v of %d, %v; want the one created after %s, of %d", tt.owner, tt.filter, got, total, err, tt.newest, tt.total)
 		}
 	}
 	all, err := f.Store.Channels(t.Context(), org)
@@ -296,6 +297,6 @@ func deliveriesOfChannels(t *testing.T, f Fixture) {
 		t.Errorf("channels %+v, %v; want one dead letter and Delivered for the first", all, err)
 	}
 	if c, err := f.Store.ReplaceChannel(t.Context(), org, newChannel("c"), anyVersion); err != nil || c.DeadCount != 1 || c.LastState != notify.Delivered {
-		t.Errorf("a channel that was replaced: %+v, %v", c, err)
+		t.Errorf("a channel that was replaced: %+v, %v; want the dead letter and the last state of before", c, err)
 	}
 }

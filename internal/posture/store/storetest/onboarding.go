@@ -39,7 +39,7 @@ func accountOfAnotherOrgDoesNotExist(t *testing.T, f Fixture) {
 	}
 	page, total, err := f.Store.Accounts(t.Context(), other, posture.AccountFilter{}, posture.Page{})
 	if err != nil || total != 0 || len(page) != 0 {
-		t.Errorf("Accounts = %v, %d, %v", page, total, err)
+		t.Errorf("Accounts of another organisation = %v, %d, %v; want none", page, total, err)
 	}
 	err = f.Store.Onboard(t.Context(), other, func(tx posture.OnboardingTx) error {
 		_, missing := tx.Account(a.ID)
@@ -70,7 +70,7 @@ func failedTransactionLeavesNothing(t *testing.T, f Fixture) {
 		return all(tx.AddAccount(newAccount("111111111111")), tx.SaveCredential(newCredential("c"), posture.Secrets{"k": "s"}), boom)
 	})
 	if !errors.Is(err, boom) {
-		t.Errorf("Onboard = %v, want what f returned", err)
+		t.Errorf("Onboard = %v, want the error of the function that it called", err)
 	}
 	_, err = f.Store.Account(t.Context(), org, "111111111111")
 	wantKind(t, "Account", err, fault.NotFound)
@@ -129,6 +129,7 @@ func filtersAndTotals(t *testing.T, f Fixture) {
 func pagesCoverAllOnce(t *testing.T, f Fixture) {
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		for i := range 25 {
+			// 7 and 25 have no common factor: every id once, not in order.
 			if err := tx.AddAccount(newAccount(posture.AccountID(fmt.Sprintf("%012d", i*7%25)))); err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func pagesCoverAllOnce(t *testing.T, f Fixture) {
 		for page := (posture.Page{Size: 4}); ; {
 			got, total, err := f.Store.Accounts(t.Context(), org, filter, page)
 			if err != nil || total != 25 {
-				t.Fatalf("Accounts = %d, %v", total, err)
+				t.Fatalf("Accounts: total %d, %v; want 25", total, err)
 			}
 			if len(got) == 0 {
 				break
@@ -185,7 +186,7 @@ func validationCommitsWithItsChange(t *testing.T, f Fixture) {
 		return all(tx.Validate("111111111111"), boom)
 	})
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.Validate("222222222222") })
-	wantSame(t, "enqueued", f.Enqueued(), []string{"222222222222"})
+	wantSame(t, "jobs of committed transactions", f.Enqueued(), []string{"222222222222"})
 }
 
 // concurrentWritersSeeEachOther appends to an account's name concurrently: a lost

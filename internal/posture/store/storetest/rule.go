@@ -16,33 +16,34 @@ func newRule(id posture.RuleID, version int, source posture.RuleSource) posture.
 }
 
 func rulesKeepTheirVersions(t *testing.T, f Fixture) {
+	// An unchanged native rule has version 1 without being stored.
 	save := func(r posture.Rule) error { return f.Store.SaveRule(t.Context(), org, r, "ada") }
 	if err := all(save(newRule("c", 1, posture.Custom)), save(newRule("c", 2, posture.Custom)), save(newRule("n", 2, posture.Native))); err != nil {
 		t.Fatal(err)
 	}
 	generation, err := f.Store.RuleGeneration(t.Context(), org)
 	if err != nil || generation == 0 {
-		t.Errorf("generation %d, %v", generation, err)
+		t.Errorf("generation %d after changes, %v; want more than 0", generation, err)
 	}
 	if none, err := f.Store.RuleGeneration(t.Context(), other); err != nil || none != 0 {
 		t.Errorf("generation %d of an organisation without changes, %v", none, err)
 	}
-	wantKind(t, "adding it again", save(newRule("c", 1, posture.Custom)), fault.Conflict)
-	wantKind(t, "an old version", save(newRule("c", 2, posture.Custom)), fault.Stale)
+	wantKind(t, "adding a rule that exists", save(newRule("c", 1, posture.Custom)), fault.Conflict)
+	wantKind(t, "the stored version", save(newRule("c", 2, posture.Custom)), fault.Stale)
 	wantKind(t, "a skipped version", save(newRule("n", 4, posture.Native)), fault.Stale)
 	got, at, err := f.Store.Rules(t.Context(), org)
 	if err != nil || at != generation { // a refused change does not count
-		t.Fatalf("generation %d after %d, %v", at, generation, err)
+		t.Fatalf("generation %d after refused changes, %v; want still %d", at, err, generation)
 	}
 	wantSame(t, "rules", got, map[posture.RuleID]posture.Rule{"c": newRule("c", 2, posture.Custom), "n": newRule("n", 2, posture.Native)})
 	history, err := f.Store.RuleHistory(t.Context(), org, "c")
 	if err != nil || len(history) != 2 || history[0].Version != 2 || history[0].By != "ada" {
-		t.Errorf("history %v, %v", history, err)
+		t.Errorf("history %v, %v; want versions 2 and 1 by ada", history, err)
 	}
 
 	judge(t, f, 1, begin, newJudgement("c", 1))
 	_, err = f.Store.DeleteRule(t.Context(), other, "c", "", begin)
-	wantKind(t, "deleting from outside", err, fault.NotFound)
+	wantKind(t, "deleting the rule of another organisation", err, fault.NotFound)
 	_, err = f.Store.DeleteRule(t.Context(), org, "c", "stale", begin)
 	wantKind(t, "deleting another version", err, fault.Stale)
 	if _, err := f.Store.DeleteRule(t.Context(), org, "c", "v", begin); err != nil {
@@ -52,7 +53,7 @@ func rulesKeepTheirVersions(t *testing.T, f Fixture) {
 		t.Errorf("%d findings of a deleted rule are open", open)
 	}
 	if rules, later, err := f.Store.Rules(t.Context(), org); err != nil || len(rules) != 1 || later <= generation {
-		t.Errorf("after deleting: %d rules, generation %d after %d, %v", len(rules), later, generation, err)
+		t.Errorf("after deleting: %d rules, generation %d, %v; want 1 and more than %d", len(rules), later, err, generation)
 	}
 }
 
@@ -66,7 +67,7 @@ func frameworkRoundTrips(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "frameworks", got, []posture.Framework{want})
-	wantKind(t, "deleting from outside", f.Store.DeleteFramework(t.Context(), other, "own"), fault.NotFound)
+	wantKind(t, "deleting the framework of another organisation", f.Store.DeleteFramework(t.Context(), other, "own"), fault.NotFound)
 	if err := f.Store.SaveAssessment(t.Context(), org, posture.Assessment{Framework: "own", Control: "1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func assessmentRoundTrips(t *testing.T, f Fixture) {
 		t.Errorf("assessments of another organisation: %v, %v", foreign, err)
 	}
 	_, err = f.Store.DeleteAssessment(t.Context(), other, "cis", "1.1")
-	wantKind(t, "deleting from outside", err, fault.NotFound)
+	wantKind(t, "deleting the assessment of another organisation", err, fault.NotFound)
 	deleted, err := f.Store.DeleteAssessment(t.Context(), org, "cis", "1.1")
 	if err != nil {
 		t.Fatal(err)

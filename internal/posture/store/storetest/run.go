@@ -17,7 +17,8 @@ func newRun(id string, account posture.AccountID, start time.Time) posture.Run {
 	}
 }
 
-// startRuns adds an active account, starts runs of it, and ends all but the last.
+// startRuns adds an active account, starts runs of it with a lease until a minute after
+// begin, and ends all but the last.
 func startRuns(t *testing.T, f Fixture, account posture.AccountID, runs ...posture.Run) {
 	t.Helper()
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
@@ -47,7 +48,7 @@ func endRun(t *testing.T, f Fixture, r posture.Run) {
 func runRoundTrips(t *testing.T, f Fixture) {
 	r := newRun("r1", "a", begin)
 	startRuns(t, f, "a", r)
-	wantSame(t, "enqueued", f.Enqueued(), []string{"r1"})
+	wantSame(t, "enqueued run", f.Enqueued(), []string{"r1"})
 	r.Updated, r.Done, r.Units, r.Entities = begin.Add(time.Second), 1, 2, 3
 	r.Collectors["AWS.S3.Bucket"] = posture.CollectorResult{Status: posture.CollectorErrors, Errors: []string{"denied"}, Entities: 3, NotEnabled: []string{"eu-central-2"}, NotOffered: []string{"ca-west-1"}, Gone: 2}
 	if stop, err := f.Store.RenewRun(t.Context(), org, r, begin.Add(time.Hour)); stop || err != nil {
@@ -79,13 +80,14 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	startRuns(t, f, "a", r)
 	endRun(t, f, r)
 	a, err := f.Store.Account(t.Context(), org, "a")
-	if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupReview { // its event stream was disconnected
-		t.Errorf("account after the run: %s, %s, %v", a.LastRun, a.Rollup.Value, err)
+	if err != nil || a.LastRun != posture.RunCompleted || a.Rollup.Value != posture.RollupReview {
+		// The rollup is "review" because the event stream of newAccount was connected once and is not any more.
+		t.Errorf("account after the run: %s, %s, %v; want completed, review", a.LastRun, a.Rollup.Value, err)
 	}
 	unchanged := func(_ posture.OnboardingTx, a posture.Account) (posture.Account, error) { return a, nil }
-	wantKind(t, "ending it again", f.Store.EndRun(t.Context(), org, r, unchanged), fault.NotFound)
+	wantKind(t, "ending a run again", f.Store.EndRun(t.Context(), org, r, unchanged), fault.NotFound)
 	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
-	wantKind(t, "keeping it", err, fault.NotFound)
+	wantKind(t, "renewing the lease of a run that has ended", err, fault.NotFound)
 
 	// Removing the account ends its run.
 	r = newRun("r2", "a", begin.Add(time.Hour))
@@ -94,10 +96,10 @@ func runEndsOnce(t *testing.T, f Fixture) {
 	}
 	change(t, f.Store, func(tx posture.OnboardingTx) error { return tx.RemoveAccount("a") })
 	if got, err := f.Store.Run(t.Context(), org, "r2"); err != nil || got.Status != posture.RunFailed || got.End.IsZero() {
-		t.Errorf("run of a removed account: %s, %v", got.Status, err)
+		t.Errorf("run of a removed account: %s until %s, %v; want it to have failed", got.Status, got.End, err)
 	}
 	_, err = f.Store.RenewRun(t.Context(), org, r, begin)
-	wantKind(t, "keeping the run of a removed account", err, fault.NotFound)
+	wantKind(t, "renewing the lease of a removed account's run", err, fault.NotFound)
 
 	// The account can be added again and collected immediately.
 	startRuns(t, f, "a", newRun("r3", "a", begin.Add(2*time.Hour)))
@@ -113,7 +115,7 @@ func runsArePagedNewestFirst(t *testing.T, f Fixture) {
 	for page := (posture.Page{Size: 2}); ; {
 		got, total, err := f.Store.Runs(t.Context(), org, posture.RunFilter{Account: "a", Provider: posture.AWS}, page)
 		if err != nil || total != 9 {
-			t.Fatalf("Runs = %d, %v", total, err)
+			t.Fatalf("Runs: total %d, %v; want 9", total, err)
 		}
 		if len(got) == 0 {
 			break
@@ -128,7 +130,7 @@ func runsArePagedNewestFirst(t *testing.T, f Fixture) {
 		"provider": {Provider: posture.GCP}, "account": {Account: "b"}, "time": {Since: begin.Add(time.Hour)},
 	} {
 		if got, total, err := f.Store.Runs(t.Context(), org, filter, posture.Page{}); err != nil || total != 0 || len(got) != 0 {
-			t.Errorf("filter by %s: %d of %d, %v", name, len(got), total, err)
+			t.Errorf("filter by another %s: %d of %d, %v; want none", name, len(got), total, err)
 		}
 	}
 }
@@ -146,20 +148,20 @@ func expiredRunsAreFound(t *testing.T, f Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSame(t, "expired", got, tt.want)
+		wantSame(t, "runs whose lease has expired "+tt.at.Sub(begin).String()+" after begin", got, tt.want)
 	}
 }
 
 func stopRequestIsReturned(t *testing.T, f Fixture) {
 	r := newRun("r1", "a", begin)
 	startRuns(t, f, "a", r)
-	wantKind(t, "stopping another", f.Store.StopRun(t.Context(), org, "a", "r2"), fault.NotFound)
-	wantKind(t, "stopping from outside", f.Store.StopRun(t.Context(), other, "a", "r1"), fault.NotFound)
+	wantKind(t, "stopping a run that is not in progress", f.Store.StopRun(t.Context(), org, "a", "r2"), fault.NotFound)
+	wantKind(t, "stopping the run of another organisation", f.Store.StopRun(t.Context(), other, "a", "r1"), fault.NotFound)
 	if err := f.Store.StopRun(t.Context(), org, "a", "r1"); err != nil {
 		t.Fatal(err)
 	}
 	if stop, err := f.Store.RenewRun(t.Context(), org, r, begin); !stop || err != nil {
-		t.Errorf("RenewRun = %v, %v, want to be stopped", stop, err)
+		t.Errorf("RenewRun = %v, %v; want true, because a stop was requested", stop, err)
 	}
 }
 
@@ -181,7 +183,7 @@ func dueAccountsAreSorted(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	var want []posture.AccountRef
-	for _, id := range []posture.AccountID{"a", "c"} {
+	for _, id := range []posture.AccountID{"a", "c"} { // drafts are not collected
 		want = append(want, posture.AccountRef{Org: org, Account: id})
 	}
 	slices.SortFunc(want, func(x, y posture.AccountRef) int { return schedules[x.Account].Next.Compare(schedules[y.Account].Next) })
@@ -197,7 +199,7 @@ func dueAccountsAreSorted(t *testing.T, f Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSame(t, "due", got, tt.want)
+		wantSame(t, "accounts due at "+tt.at.String(), got, tt.want)
 	}
 }
 
@@ -238,35 +240,35 @@ func plansSetTheNextRun(t *testing.T, f Fixture) {
 	wantSame(t, "ETag", stored.ETag, changed.ETag)
 	wantSame(t, "own next run", next(t, f, "a"), posture.CollectionPlan{EveryHours: 1}.Next(org, "a", begin))
 
-	week := posture.CollectionPlan{EveryHours: posture.MaxEveryHours, Paused: true}
-	if err := f.Store.SetCollectionPlan(t.Context(), org, week); err != nil {
+	weekly := posture.CollectionPlan{EveryHours: posture.MaxEveryHours, Paused: true}
+	if err := f.Store.SetCollectionPlan(t.Context(), org, weekly); err != nil {
 		t.Fatal(err)
 	}
 	if n := next(t, f, "a"); !n.IsZero() {
 		t.Errorf("a paused account is due at %v", n)
 	}
-	wantSame(t, "nothing due", len(dueAt(t, f, begin.AddDate(1, 0, 0))), 0)
-	going := false
-	set("b", posture.CollectionSettings{Paused: &going})
+	wantSame(t, "number of accounts due while the plan is paused", len(dueAt(t, f, begin.AddDate(1, 0, 0))), 0)
+	notPaused := false
+	set("b", posture.CollectionSettings{Paused: &notPaused})
 	wantSame(t, "next run of an account that is not paused", next(t, f, "b"), posture.CollectionPlan{EveryHours: posture.MaxEveryHours}.Next(org, "b", begin))
 	endRun(t, f, newRun("ra", "a", begin))
 	if n := next(t, f, "a"); !n.IsZero() {
 		t.Errorf("a paused account is due at %v after a run", n)
 	}
-	week.Paused = false
-	if err := f.Store.SetCollectionPlan(t.Context(), org, week); err != nil {
+	weekly.Paused = false
+	if err := f.Store.SetCollectionPlan(t.Context(), org, weekly); err != nil {
 		t.Fatal(err)
 	}
 	wantSame(t, "next run after the pause", next(t, f, "a"), posture.CollectionPlan{EveryHours: 1}.Next(org, "a", begin))
 	set("a", posture.CollectionSettings{Paused: &paused})
-	wantSame(t, "due", dueAt(t, f, begin.AddDate(1, 0, 0)), []posture.AccountRef{{Org: org, Account: "b"}})
+	wantSame(t, "due accounts while a is paused", dueAt(t, f, begin.AddDate(1, 0, 0)), []posture.AccountRef{{Org: org, Account: "b"}})
 
 	_, err = f.Store.SetCollection(t.Context(), org, "a", own, `"stale"`)
-	wantKind(t, "with an old ETag", err, fault.Stale)
+	wantKind(t, "settings with an old ETag", err, fault.Stale)
 	_, err = f.Store.SetCollection(t.Context(), other, "a", own, "")
-	wantKind(t, "of another organisation", err, fault.NotFound)
+	wantKind(t, "settings of an account of another organisation", err, fault.NotFound)
 	if got, err := f.Store.CollectionPlan(t.Context(), other); err != nil || got != posture.DefaultPlan {
-		t.Errorf("plan of the other organisation = %+v, %v", got, err)
+		t.Errorf("plan of the other organisation = %+v, %v; want the default", got, err)
 	}
 }
 
@@ -280,12 +282,12 @@ func dueAt(t *testing.T, f Fixture, at time.Time) []posture.AccountRef {
 }
 
 func oldRunsAreDeleted(t *testing.T, f Fixture) {
-	startRuns(t, f, "a", newRun("old", "a", begin.Add(-posture.History)), newRun("new", "a", begin), newRun("going", "a", begin.Add(-posture.History)))
+	startRuns(t, f, "a", newRun("old", "a", begin.Add(-posture.History)), newRun("new", "a", begin), newRun("running", "a", begin.Add(-posture.History)))
 	if err := f.Store.ForgetRuns(t.Context(), begin.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	got, _, err := f.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{})
-	if err != nil || len(got) != 2 || got[0].ID != "new" || got[1].ID != "going" {
-		t.Errorf("Runs = %v, %v", got, err)
+	if err != nil || len(got) != 2 || got[0].ID != "new" || got[1].ID != "running" {
+		t.Errorf("Runs = %v, %v; want the new one, and the old one that has not ended", got, err)
 	}
 }

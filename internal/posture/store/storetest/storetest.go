@@ -1,5 +1,5 @@
 // Package storetest is the conformance test suite for the stores of package posture.
-// The test of each backend calls Run.
+// The tests of each backend call Run, RunEntities and RunStreams.
 package storetest
 
 import (
@@ -28,7 +28,7 @@ type Store interface {
 	notify.Outbox
 }
 
-// A Fixture is an empty store under test. Enqueued returns the jobs that it enqueued: the
+// A Fixture is an empty store under test. Enqueued returns the jobs that the store enqueued: the
 // account of a validation, the run of a collection, and "remove " with the account of a
 // removal.
 type Fixture struct {
@@ -104,7 +104,8 @@ const org, other = posture.OrgID("org-1"), posture.OrgID("org-2")
 
 var begin = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// newAccount returns an AWS account with every member set.
+// newAccount returns an AWS account with every member set except the settings of its
+// collection.
 func newAccount(id posture.AccountID, change ...func(*posture.Account)) posture.Account {
 	env := "production"
 	a := posture.Account{
@@ -155,7 +156,7 @@ func all(errs ...error) error {
 func wantKind(t *testing.T, what string, err error, k fault.Kind) {
 	t.Helper()
 	if !fault.Is(err, k) {
-		t.Errorf("%s: %v, want kind %d", what, err, k)
+		t.Errorf("%s: %v, of fault kind %d, want %d", what, err, fault.KindOf(err), k)
 	}
 }
 

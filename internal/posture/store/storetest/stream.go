@@ -82,8 +82,8 @@ func newMessage(f StreamFixture, id string, names ...string) posture.StreamMessa
 func due(t *testing.T, f StreamFixture) []string {
 	t.Helper()
 	all := []string{}
-	for _, w := range pendingReads(t, f) {
-		all = append(all, w.Name)
+	for _, r := range pendingReads(t, f) {
+		all = append(all, r.Name)
 	}
 	return all
 }
@@ -97,9 +97,9 @@ func pendingReads(t *testing.T, f StreamFixture) []posture.PendingRead {
 	return all
 }
 
-func recordReads(t *testing.T, f StreamFixture, s posture.ReadResults) {
+func recordReads(t *testing.T, f StreamFixture, r posture.ReadResults) {
 	t.Helper()
-	if err := f.Streams.RecordReads(t.Context(), org, account, s); err != nil {
+	if err := f.Streams.RecordReads(t.Context(), org, account, r); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -178,7 +178,7 @@ func originsAreKeptUntilTheReadIsConfirmed(t *testing.T, f StreamFixture) {
 		t.Helper()
 		all := pendingReads(t, f)
 		if len(all) != 1 {
-			t.Fatalf("pending reads %+v", all)
+			t.Fatalf("pending reads %+v, want one", all)
 		}
 		return all[0].ChangeOrigin
 	}
@@ -194,7 +194,7 @@ func originsAreKeptUntilTheReadIsConfirmed(t *testing.T, f StreamFixture) {
 	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f), ConfirmAt: f.Clock.T.Add(time.Minute)})
 	f.Clock.T = f.Clock.T.Add(time.Minute)
 	if got := origin(); got != (posture.ChangeOrigin{Operation: "StopInstances"}) {
-		t.Errorf("the origin of the confirming read is %+v", got)
+		t.Errorf("the origin of the confirming read is %+v, want that of the first read", got)
 	}
 }
 
@@ -218,7 +218,7 @@ func messageCountsOnce(t *testing.T, f StreamFixture) {
 	wantSame(t, "again", deliver(t, f, s, m, newMessage(f, "m2")), posture.StreamOutcome{Fresh: 1, Duplicates: 1})
 	got, err := f.Streams.Stream(t.Context(), org, account)
 	if err != nil || got.Accepted != 2 || got.Duplicates != 1 || got.Unmapped != 1 || got.Pending != 1 || !got.LastEvent.Equal(f.Clock.T) {
-		t.Errorf("stream %+v, %v", got, err)
+		t.Errorf("stream %+v, %v; want 2 accepted messages, one of them unmapped, 1 duplicate, 1 pending read", got, err)
 	}
 	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f)})
 	deliver(t, f, s, m)
@@ -256,8 +256,8 @@ func stuckAccountGetsAnotherJob(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, newMessage(f, "m1", "i-1"))
 	for _, step := range []struct {
-		later time.Duration
-		jobs  int
+		later time.Duration // since the step before
+		jobs  int           // in total: another one each time that the read has been due for 10 minutes
 	}{{time.Minute, 1}, {10 * time.Minute, 2}, {5 * time.Second, 2}, {5 * time.Minute, 2}, {6 * time.Minute, 3}} {
 		f.Clock.T = f.Clock.T.Add(step.later)
 		if _, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil {
@@ -292,7 +292,7 @@ func failedReadIsRetriedLater(t *testing.T, f StreamFixture) {
 	f.Clock.T = f.Clock.T.Add(2 * time.Second)
 	got := pendingReads(t, f)
 	if len(got) != 1 || got[0].Tries != 1 {
-		t.Fatalf("due later: %+v", got)
+		t.Fatalf("due later: %+v, want one read that was tried once", got)
 	}
 	if _, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func failedReadIsRetriedLater(t *testing.T, f StreamFixture) {
 	wantSame(t, "jobs", f.Jobs(), []string{string(account), string(account)})
 	deliver(t, f, s, newMessage(f, "m2", "i-1"))
 	if got := pendingReads(t, f); got[0].Tries != 0 {
-		t.Errorf("a new message leaves %d tries behind", got[0].Tries)
+		t.Errorf("after a new message the read has %d failed tries, want 0", got[0].Tries)
 	}
 }
 
@@ -311,17 +311,17 @@ func readIsConfirmedLater(t *testing.T, f StreamFixture) {
 	recordReads(t, f, posture.ReadResults{Done: pendingReads(t, f), Neighbours: neighbours, ConfirmAt: f.Clock.T.Add(30 * time.Second)})
 	got := pendingReads(t, f)
 	if len(got) != 1 || got[0].Name != "b" || got[0].Depth != 1 {
-		t.Fatalf("neighbours %+v", got)
+		t.Fatalf("due at once: %+v, want the neighbour", got)
 	}
 	recordReads(t, f, posture.ReadResults{Done: got})
 	f.Clock.T = f.Clock.T.Add(31 * time.Second)
 	got = pendingReads(t, f)
 	if len(got) != 1 || !got[0].Confirm {
-		t.Fatalf("the confirming read %+v", got)
+		t.Fatalf("due later: %+v, want the confirming read", got)
 	}
 	recordReads(t, f, posture.ReadResults{Done: got, ConfirmAt: f.Clock.T.Add(30 * time.Second)})
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	wantSame(t, "due after it", due(t, f), []string{})
+	wantSame(t, "due after the confirming read", due(t, f), []string{})
 }
 
 func statusFollowsMessages(t *testing.T, f StreamFixture) {
@@ -350,7 +350,7 @@ func statusFollowsMessages(t *testing.T, f StreamFixture) {
 	deliver(t, f, s, newMessage(f, "another"))
 	after, err := f.Entities.Account(t.Context(), org, account)
 	if err != nil || after.ETag != before.ETag {
-		t.Errorf("an event that changes no status changed the account: %v", err)
+		t.Errorf("an event that changes no status changed the ETag of the account from %s to %s, %v", before.ETag, after.ETag, err)
 	}
 }
 
@@ -364,7 +364,7 @@ func lateMessageDoesNotReconnect(t *testing.T, f StreamFixture) {
 	deliver(t, f, s, posture.StreamMessage{ID: "down", Time: f.Clock.T, Signal: posture.SignalDisconnected})
 	deliver(t, f, s, late)
 	if got := streamStatus(t, f); got != posture.StreamDisconnected {
-		t.Errorf("after a late event: %s", got)
+		t.Errorf("after an event that was sent before the stream was disconnected: %s", got)
 	}
 	wantSame(t, "due", due(t, f), []string{"i-1"})
 }
@@ -391,8 +391,8 @@ func streamIsRemovedWithItsAccount(t *testing.T, f StreamFixture) {
 	wantKind(t, "StreamOf", err, fault.NotFound)
 	onboard(t, f.Entities, org, account)
 	wantSame(t, "due in an account that was added again", due(t, f), []string{})
-	openStream(t, f)
-	wantSame(t, "the message", deliver(t, f, s, newMessage(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
+	openStream(t, f) // s names this stream too: the one of the same account
+	wantSame(t, "the message that the old stream had accepted", deliver(t, f, s, newMessage(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
 }
 
 func oldMessageIDsAreDeleted(t *testing.T, f StreamFixture) {
@@ -418,9 +418,9 @@ func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, posture.StreamMessage{ID: "beat", Time: f.Clock.T, Signal: posture.SignalHeartbeat})
 	for _, step := range []struct {
-		later  time.Duration
+		later  time.Duration // since the step before
 		want   posture.StreamStatus
-		silent int
+		silent int // accounts that become disconnected in this step
 	}{
 		{3 * time.Hour, posture.StreamConnected, 0},
 		{time.Hour, posture.StreamDisconnected, 1},
@@ -429,7 +429,7 @@ func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 		f.Clock.T = f.Clock.T.Add(step.later)
 		silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
 		if err != nil || len(silent) != step.silent || streamStatus(t, f) != step.want {
-			t.Errorf("%s later: %v, %s, %v", step.later, silent, streamStatus(t, f), err)
+			t.Errorf("%s later: silent %v, %s, %v; want %d silent, %s", step.later, silent, streamStatus(t, f), err, step.silent, step.want)
 		}
 	}
 }
@@ -441,21 +441,21 @@ func quietWithChangesDisconnects(t *testing.T, f StreamFixture) {
 	deliver(t, f, s, newMessage(f, "m1"))
 	f.Clock.T = f.Clock.T.Add(25 * time.Hour)
 	if silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil || len(silent) != 0 {
-		t.Errorf("a quiet account without changes: %v, %v", silent, err)
+		t.Errorf("a quiet account without changes: silent %v, %v; want none", silent, err)
 	}
 	record(t, f.Entities, newScope(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
 	silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
 	if err != nil || len(silent) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
-		t.Errorf("a quiet account with changes: %v, %v, %s", silent, err, streamStatus(t, f))
+		t.Errorf("a quiet account with changes: silent %v, %v, %s; want it to be disconnected", silent, err, streamStatus(t, f))
 	}
 }
 
 func manyDeliveriesAtOnce(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
-	var all sync.WaitGroup
+	var senders sync.WaitGroup
 	for i := range 8 {
-		all.Go(func() {
-			for j := range 10 {
+		senders.Go(func() {
+			for j := range 10 { // one message that all senders send, and one of its own
 				ms := []posture.StreamMessage{newMessage(f, fmt.Sprint(j), fmt.Sprintf("i-%02d", j)), newMessage(f, fmt.Sprint(i, j), fmt.Sprintf("i-%02d", j))}
 				if _, err := f.Streams.Accept(t.Context(), []posture.Delivery{{Stream: s, Messages: ms}}); err != nil {
 					t.Error(err)
@@ -463,13 +463,13 @@ func manyDeliveriesAtOnce(t *testing.T, f StreamFixture) {
 			}
 		})
 	}
-	all.Wait()
+	senders.Wait()
 	if got := len(due(t, f)); got != 10 {
 		t.Errorf("%d are due, want 10", got)
 	}
 	got, err := f.Streams.Stream(t.Context(), org, account)
 	if err != nil || got.Accepted != 90 || got.Duplicates != 70 {
-		t.Errorf("accepted %d, duplicates %d, %v", got.Accepted, got.Duplicates, err)
+		t.Errorf("accepted %d, duplicates %d, %v; want 90 (10 common, 80 own) and 70", got.Accepted, got.Duplicates, err)
 	}
 }
 

@@ -26,7 +26,7 @@ func viewsAreOwnOrShared(t *testing.T, f Fixture) {
 	}
 	wantSame(t, "views", views(org, "ann"), []posture.View{shared, ownView})
 	if all := views(other, "ann"); len(all) != 0 {
-		t.Errorf("views of another organisation: %v", all)
+		t.Errorf("views of another organisation: %v, want none", all)
 	}
 	ownView.Name, ownView.Shared = "changed", true
 	if err := f.Store.SaveView(t.Context(), org, ownView); err != nil {
