@@ -175,8 +175,8 @@ func isProtected(path string) bool {
 	return runtime.GOOS == "windows" || dir != "" && filepath.Dir(path) == filepath.Clean(dir)
 }
 
-// createMasterFile writes a new key atomically, also against a process that
-// starts concurrently.
+// createMasterFile writes a new key atomically. If another process creates the
+// file at the same time, it leaves that file as it is.
 func createMasterFile(path string) error {
 	key := make([]byte, masterSize)
 	_, _ = rand.Read(key)

@@ -63,7 +63,7 @@ func (Text) Value() (driver.Value, error) {
 	return nil, errors.New("a secret text cannot be stored unsealed")
 }
 
-// UnmarshalJSON accepts a JSON string; null leaves the text empty.
+// UnmarshalJSON accepts a JSON string, or null as an empty text.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	var s string
 	if err := json.Unmarshal(data, &s); err != nil {

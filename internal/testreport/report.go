@@ -49,7 +49,7 @@ func main() {
 type event struct {
 	Action     string
 	Package    string
-	ImportPath string // of what is built
+	ImportPath string // of the package that is built; only in events of builds
 	Test       string
 	Output     string
 	Elapsed    float64 // seconds

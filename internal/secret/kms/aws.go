@@ -20,8 +20,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// awsKey is a symmetric key in AWS KMS. It uses plain signed requests: the
-// SDK's module for KMS is large, and only two operations are needed.
+// awsKey is a symmetric key in AWS KMS. Its methods send signed HTTP requests
+// themselves: the SDK's module for KMS is large, and only two operations are needed.
 type awsKey struct {
 	client      *http.Client
 	address     string
@@ -47,7 +47,7 @@ func openAWS(ctx context.Context, name string, o Options) (tink.AEADWithContext,
 	return k, nil
 }
 
-// awsSuffixes are the domains of partitions other than the standard one.
+// awsSuffixes are the domains of the partitions whose domain is not amazonaws.com.
 var awsSuffixes = map[string]string{
 	"aws-cn": "amazonaws.com.cn", "aws-iso": "c2s.ic.gov", "aws-iso-b": "sc2s.sgov.gov", "aws-iso-e": "cloud.adc-e.uk", "aws-iso-f": "csp.hci.ic.gov",
 }
@@ -61,8 +61,8 @@ func awsAddress(key arn.ARN) string {
 	return "https://" + service + "." + key.Region + "." + cmp.Or(awsSuffixes[key.Partition], "amazonaws.com")
 }
 
-// awsMessage is the request and response of both operations. KMS ignores
-// missing members.
+// awsMessage is the request and response of both operations. A request has only
+// the members of its operation.
 type awsMessage struct {
 	KeyID             string            `json:"KeyId,omitempty"`
 	Plaintext         []byte            `json:",omitempty"`
@@ -103,7 +103,8 @@ func (k awsKey) call(ctx context.Context, operation string, in awsMessage) (out 
 	return out, err
 }
 
-// encryptionContext describes in CloudTrail what the key is used for.
+// encryptionContext returns the associated data in the form of KMS: an encryption
+// context. CloudTrail records it, so it also says what the key is used for.
 func encryptionContext(associated []byte) map[string]string {
 	c := map[string]string{"vigil": "master-key"}
 	if len(associated) > 0 {

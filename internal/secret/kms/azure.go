@@ -34,24 +34,24 @@ func openAzure(path string, o Options) (tink.AEADWithContext, error) {
 		}
 		credential = chain
 	}
-	client, address := &azkeys.ClientOptions{}, "https://"+parts[0]
+	options, address := &azkeys.ClientOptions{}, "https://"+parts[0]
 	if o.Endpoint != "" {
 		// With another endpoint, such as a test server, the vault's name cannot be
 		// compared with the authentication realm.
-		address, client.DisableChallengeResourceVerification = o.Endpoint, true
+		address, options.DisableChallengeResourceVerification = o.Endpoint, true
 	}
 	if o.HTTPClient != nil {
-		client.ClientOptions = azcore.ClientOptions{Transport: o.HTTPClient, Retry: policy.RetryOptions{MaxRetries: 2}}
+		options.ClientOptions = azcore.ClientOptions{Transport: o.HTTPClient, Retry: policy.RetryOptions{MaxRetries: 2}}
 	}
-	keys, err := azkeys.NewClient(address, credential, client)
+	keys, err := azkeys.NewClient(address, credential, options)
 	if err != nil {
 		return nil, err
 	}
 	return azureKey{keys, parts[2]}, nil
 }
 
-// algorithm encrypts the data key. RSA has no associated data; the envelope
-// around it has.
+// algorithm encrypts the data key. RSA has no associated data; that of the keyset
+// is authenticated by the data key (see the package comment).
 var algorithm = azkeys.EncryptionAlgorithmRSAOAEP256
 
 func (k azureKey) EncryptWithContext(ctx context.Context, plaintext, associated []byte) ([]byte, error) {

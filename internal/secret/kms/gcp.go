@@ -42,7 +42,7 @@ func openGCP(_ context.Context, name string, o Options) (tink.AEADWithContext, e
 }
 
 // errGarbled means that a checksum of a message is wrong. Google asks clients
-// to verify it.
+// to verify checksums.
 var errGarbled = errors.New("the key management service received or sent a corrupted message")
 
 // gcpRequest is the body of a call. Checksums are sent even when they are zero.

@@ -64,7 +64,7 @@ func Open(ctx context.Context, uri string, o Options) (secret.Master, error) {
 	return master{uri, envelope}, nil
 }
 
-// master is a key in a service. Its URI is its name and not secret.
+// master is a key in a service. Its URI, which is not secret, is its name.
 type master struct {
 	uri string
 	tink.AEADWithContext
