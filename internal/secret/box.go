@@ -18,11 +18,11 @@ import (
 )
 
 // MaxAge limits how long a process encrypts with a keyset that another process
-// has replaced. Keys are retired only after twice this time.
+// has replaced.
 const MaxAge = time.Minute
 
 // ErrOpen means that a value was not sealed for the cell it was read from, was
-// altered, or was sealed with a removed key.
+// altered, or was sealed with a key that the keyset does not have.
 var ErrOpen = errors.New("the sealed value cannot be decrypted")
 
 // Options configure a Box.
@@ -71,7 +71,7 @@ func NewBox(ctx context.Context, ring Keyring, o Options) (*Box, error) {
 	return b, nil
 }
 
-// Seal encrypts plain for the cell.
+// Seal encrypts plaintext for the cell.
 func (b *Box) Seal(ctx context.Context, c Cell, plaintext []byte) ([]byte, error) {
 	set, err := b.refresh(ctx, MaxAge)
 	if err != nil {
@@ -89,7 +89,8 @@ func (b *Box) Seal(ctx context.Context, c Cell, plaintext []byte) ([]byte, error
 func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 	set := b.current.Load()
 	if id, ok := keyID(sealed); ok && !set.has(id) {
-		// Another process may have added the key since the keyset was loaded.
+		// Another process may have added the key since the keyset was loaded. The second
+		// limits how often values of unknown keys cause a read of the keyring.
 		fresh, err := b.refresh(ctx, time.Second)
 		if err != nil {
 			return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, err)
@@ -103,7 +104,7 @@ func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 	return plaintext, nil
 }
 
-// Reseal encrypts a sealed value again if it is not under the primary key. It
+// Reseal encrypts a sealed value again if it was sealed with another key than the primary. It
 // returns the value to store, and whether it differs from the given one.
 func (b *Box) Reseal(ctx context.Context, c Cell, sealed []byte) ([]byte, bool, error) {
 	set, err := b.refresh(ctx, MaxAge)
@@ -123,7 +124,8 @@ func (b *Box) Reseal(ctx context.Context, c Cell, sealed []byte) ([]byte, bool, 
 
 // keyID returns the key id in Tink's prefix of a ciphertext.
 func keyID(sealed []byte) (uint32, bool) {
-	if len(sealed) < 5 || sealed[0] != 1 {
+	const tinkPrefix = 1 // first byte of the prefix; the key id follows
+	if len(sealed) < 5 || sealed[0] != tinkPrefix {
 		return 0, false
 	}
 	return binary.BigEndian.Uint32(sealed[1:5]), true

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// batch is the number of rows resealed in one step.
+// batch is the number of rows that one call of Column.Reseal visits.
 const batch = 200
 
 // Resealer is the part of a Box that a Column calls for each of its values.
@@ -30,25 +30,22 @@ type Column interface {
 // An interrupted run is resumed by the next call. Report, which may be nil, is
 // called with the number of changed rows after every batch.
 func (b *Box) ResealAll(ctx context.Context, marks Bookmarks, report func(column string, changed int), columns ...Column) error {
-	if err := b.resealAll(ctx, marks, false, report, columns); err != nil {
+	if err := b.resealAll(ctx, marks, report, columns); err != nil {
 		return fmt.Errorf("reseal: %w", err)
 	}
 	return nil
 }
 
-// resealAll reseals the columns; restart ignores the bookmarks of earlier runs.
-func (b *Box) resealAll(ctx context.Context, marks Bookmarks, restart bool, report func(string, int), columns []Column) error {
+func (b *Box) resealAll(ctx context.Context, marks Bookmarks, report func(string, int), columns []Column) error {
 	set, err := b.refresh(ctx, 0)
 	if err != nil {
 		return err
 	}
 	generation := set.wrapped.Generation
 	for _, c := range columns {
-		bookmark, done := "", false
-		if !restart {
-			if bookmark, done, err = marks.Bookmark(ctx, c.Name(), generation); err != nil {
-				return err
-			}
+		bookmark, done, err := marks.Bookmark(ctx, c.Name(), generation)
+		if err != nil {
+			return err
 		}
 		for !done {
 			var changed int

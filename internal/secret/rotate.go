@@ -3,7 +3,6 @@ package secret
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -17,7 +16,7 @@ func (b *Box) create(ctx context.Context) error {
 	b.loading.Lock()
 	defer b.loading.Unlock()
 	// XChaCha20-Poly1305 is safe with random nonces for any number of operations,
-	// so that none forces a rotation.
+	// so that keys need not be rotated after a certain number.
 	handle, err := keyset.NewHandle(aead.XChaCha20Poly1305KeyTemplate())
 	if err != nil {
 		return fmt.Errorf("make keyset: %w", err)
@@ -46,8 +45,8 @@ func (b *Box) replace(ctx context.Context, prev Wrapped, handle *keyset.Handle) 
 	return err
 }
 
-// Rotate adds a new key and encrypts with it from now on. Values under older
-// keys can still be opened.
+// Rotate adds a new key and encrypts with it from now on. Values that were
+// sealed with older keys can still be opened.
 func (b *Box) Rotate(ctx context.Context) error {
 	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
 		m := keyset.NewManagerFromHandle(set.handle)
@@ -81,51 +80,8 @@ func (b *Box) Rewrap(ctx context.Context) error {
 	return nil
 }
 
-// Retire removes every key except the primary, after checking that no column
-// has a value under them. It fails with fault.Conflict while another process
-// may still encrypt with an older key.
-func (b *Box) Retire(ctx context.Context, marks Bookmarks, columns ...Column) error {
-	set, err := b.refresh(ctx, 0)
-	if err != nil {
-		return fmt.Errorf("retire keys: %w", err)
-	}
-	if ready := set.wrapped.RotatedAt.Add(2 * MaxAge); b.now().Before(ready) {
-		return fault.New(fault.Conflict, "another process may still use the old keys; retire them after %s", ready.UTC().Format(time.RFC3339))
-	}
-	if err := b.resealAll(ctx, marks, true, nil, columns); err != nil {
-		return fmt.Errorf("retire keys: %w", err)
-	}
-	err = b.change(ctx, func(now *loaded) (Wrapped, *keyset.Handle, error) {
-		if now.primary != set.primary {
-			return Wrapped{}, nil, fault.New(fault.Conflict, "the keys were rotated meanwhile")
-		}
-		handle, err := onlyPrimary(now)
-		return now.wrapped, handle, err
-	})
-	if err != nil {
-		return fmt.Errorf("retire keys: %w", err)
-	}
-	return nil
-}
-
-func onlyPrimary(set *loaded) (*keyset.Handle, error) {
-	m := keyset.NewManagerFromHandle(set.handle)
-	for i := range set.handle.Len() {
-		e, err := set.handle.Entry(i)
-		if err != nil {
-			return nil, err
-		}
-		if e.IsPrimary() {
-			continue
-		}
-		if err := m.Delete(e.KeyID()); err != nil {
-			return nil, err
-		}
-	}
-	return m.Handle()
-}
-
-// change replaces the keyset by the result of edit.
+// change replaces the keyset by the result of edit, which returns the record that
+// the new one succeeds (with its RotatedAt) and the new keys.
 func (b *Box) change(ctx context.Context, edit func(*loaded) (Wrapped, *keyset.Handle, error)) error {
 	b.loading.Lock()
 	defer b.loading.Unlock()
@@ -138,21 +94,4 @@ func (b *Box) change(ctx context.Context, edit func(*loaded) (Wrapped, *keyset.H
 		return err
 	}
 	return b.replace(ctx, prev, handle)
-}
-
-// Status describes the keyset for an operator.
-type Status struct {
-	Generation int64
-	Master     string
-	Keys       int
-	RotatedAt  time.Time
-}
-
-// Status returns the current state of the keyset.
-func (b *Box) Status(ctx context.Context) (Status, error) {
-	set, err := b.refresh(ctx, 0)
-	if err != nil {
-		return Status{}, fmt.Errorf("read key status: %w", err)
-	}
-	return Status{set.wrapped.Generation, set.wrapped.Master, set.handle.Len(), set.wrapped.RotatedAt}, nil
 }
