@@ -79,7 +79,7 @@ func (c Column) read(ctx context.Context, after string, limit int) (items []item
 	}
 	where, order := "("+c.Org+", "+c.Row+") > ($1, $2)", c.Org+", "+c.Row
 	if c.Org == "" {
-		// The condition on $1 is always true; the databases need a use of every parameter.
+		// The condition on $1 is always true; PostgreSQL needs a use of every parameter.
 		where, order = "CAST($1 AS TEXT) = '' AND "+c.Row+" > $2", c.Row
 	}
 	err = c.DB.Read(ctx, func(tx *sqldb.Tx) error {
