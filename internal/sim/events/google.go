@@ -4,7 +4,8 @@ import (
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
+	_ "crypto/sha256" // for crypto.SHA256
+	_ "crypto/sha512" // for crypto.SHA384
 	"encoding/base64"
 	"encoding/json"
 	"math/big"
@@ -46,11 +47,16 @@ func (g *Google) Token(claims map[string]any) string {
 	return g.Sign(map[string]any{"alg": "RS256", "kid": g.id, "typ": "JWT"}, claims)
 }
 
-// Sign signs claims under a header.
+// Sign signs claims under a header. The signature is valid if the header's algorithm is RS256 or RS384.
 func (g *Google) Sign(header, claims map[string]any) string {
 	text := segment(header) + "." + segment(claims)
-	sum := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, g.key, crypto.SHA256, sum[:])
+	hash := crypto.SHA256
+	if header["alg"] == "RS384" {
+		hash = crypto.SHA384
+	}
+	h := hash.New()
+	h.Write([]byte(text))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, g.key, hash, h.Sum(nil))
 	if err != nil {
 		panic(err) // cannot fail with a valid key
 	}

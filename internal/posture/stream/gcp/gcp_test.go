@@ -297,7 +297,7 @@ var forgeries = []forgery{
 		t := fx.google.Sign(map[string]any{"alg": "none", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 		return t[:strings.LastIndex(t, ".")+1]
 	})},
-	{"another algorithm", refusal.Signature, pushWithToken(func(fx *fixture) string {
+	{"a valid signature of an algorithm that Google does not use", refusal.Signature, pushWithToken(func(fx *fixture) string {
 		return fx.google.Sign(map[string]any{"alg": "RS384", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 	})},
 	{"signed with the public key", refusal.Signature, pushWithToken(publicKeyMAC)},
