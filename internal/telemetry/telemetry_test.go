@@ -22,7 +22,7 @@ func TestLogHidesSecrets(t *testing.T) {
 		log.With("refresh_token", "hush1").Debug("x", "Password", "hush2", "account", "a1",
 			slog.Group("request", "Authorization", "hush3", "id", "r1"), "applicationKey", slog.GroupValue(slog.String("v", "hush4")))
 		if s := out.String(); strings.Contains(s, "hush") || !strings.Contains(s, "a1") || !strings.Contains(s, "r1") || strings.Count(s, Redacted) < 3 {
-			t.Errorf("%s: %s", format, s)
+			t.Errorf("%s: the log shows a secret or lacks another value: %s", format, s)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func TestSecretKeys(t *testing.T) {
 		"account": false, "request_id": false, "key": false, "": false, "tokens": true, "token_count": false,
 	} {
 		if got := Secret(key); got != want {
-			t.Errorf("Secret(%q) = %t", key, got)
+			t.Errorf("Secret(%q) = %t, want %t", key, got, want)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestLogOptionsAreChecked(t *testing.T) {
 	log.Info("quiet")
 	log.Warn("loud")
 	if s := out.String(); strings.Contains(s, "quiet") || !strings.Contains(s, "loud") {
-		t.Errorf("log: %s", s)
+		t.Errorf("at level WARN the log is %s", s)
 	}
 }
 

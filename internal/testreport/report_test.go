@@ -57,16 +57,16 @@ func TestReport(t *testing.T) {
 		}
 		r.end()
 		if r.hasFailures() != tt.failed {
-			t.Errorf("%s: failed is %v", name, r.hasFailures())
+			t.Errorf("%s: the report has failures: %v, want %v", name, r.hasFailures(), tt.failed)
 		}
 		for _, text := range tt.want {
 			if !strings.Contains(out.String(), text) {
-				t.Errorf("%s: no %q in\n%s", name, text, out.String())
+				t.Errorf("%s: the report has no %q:\n%s", name, text, out.String())
 			}
 		}
 		for _, text := range tt.unwanted {
 			if strings.Contains(out.String(), text) {
-				t.Errorf("%s: %q in\n%s", name, text, out.String())
+				t.Errorf("%s: the report has %q:\n%s", name, text, out.String())
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestReportOfSeveralFiles(t *testing.T) {
 		}
 	}
 	if r.hasFailures() {
-		t.Error("it reports a failure")
+		t.Error("the report has failures, although all tests pass")
 	}
 	if err := newReport(&out).readFiles(append(files, filepath.Join(t.TempDir(), "missing"))); err == nil {
 		t.Error("a missing file was accepted")

@@ -73,12 +73,15 @@ func TestSpansAreSentByOTLP(t *testing.T) {
 			t.Errorf("%s has the parent %q, want %q", name, s.ParentSpanID, want)
 		}
 	}
-	if s := spans["POST /{x}"]; s.Kind != 2 || s.Status == nil || s.Status.Code != 2 {
-		t.Errorf("the span of the request is %+v", s)
+	const kindServer, codeError = 2, 2 // of OTLP
+	if s := spans["POST /{x}"]; s.Kind != kindServer || s.Status == nil || s.Status.Code != codeError {
+		t.Errorf("the span of the request is %+v, want a failed one of a server", s)
 	}
 }
 
-// TestSampling tries the shares of traces with and without a parent.
+// TestSampling checks which share of requests is recorded, without and with the traceparent of a
+// caller. The ratio sampler of OpenTelemetry by itself would record the low trace id and not the
+// high one.
 func TestSampling(t *testing.T) {
 	t.Parallel()
 	const low, high = "00-00000000000000010000000000000000-b7ad6b7169203331-01", "00-0000000000000001ffffffffffffffff-b7ad6b7169203331-01"
@@ -96,7 +99,7 @@ func TestSampling(t *testing.T) {
 		{"a caller cannot have its traces recorded by a low trace id", low, 0.5, 200, 50, 150},
 		{"a high trace id changes nothing either", high, 0.5, 200, 50, 150},
 		{"all traces of callers", high, 1, 1, 1, 1},
-		{"a traceparent that is none is ignored", "00-x-y-01", 1, 1, 1, 1},
+		{"an invalid traceparent is ignored", "00-x-y-01", 1, 1, 1, 1},
 	} {
 		exporter := tracetest.NewInMemoryExporter()
 		tracer, err := tracing.New(tracing.Options{Sample: tt.sample, Exporter: exporter})
