@@ -39,7 +39,7 @@ func serve(t *testing.T, o gcp.Options) *cloud {
 	if o.Today.IsZero() {
 		o.Today = today
 	}
-	o.Shares.Default = 0.5
+	o.Shares.Default = 0.5 // half of the resources violate a rule, so that answers have all variants
 	faults := gateway.NewFaults()
 	c := &cloud{Cloud: gcp.New(o, faults), faults: faults}
 	status, answer := c.signIn(t, c.Reader(), claims{})
@@ -50,7 +50,7 @@ func serve(t *testing.T, o gcp.Options) *cloud {
 	return c
 }
 
-// claims are those of an assertion; zero fields are filled in.
+// claims are the claims of an assertion. signIn fills in those that are zero.
 type claims struct {
 	Iss   string `json:"iss"`
 	Aud   string `json:"aud"`
@@ -223,7 +223,7 @@ func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 // samples returns names that exist in the collection before, which is the path segment in
 // front of the parameter: "topics".
 func samples(before string, p gcp.Project) []string {
-	number := func(prefix string) []string {
+	numbered := func(prefix string) []string {
 		return []string{prefix + "00000", prefix + "00001"}
 	}
 	switch before {
@@ -251,7 +251,7 @@ func samples(before string, p gcp.Project) []string {
 		"repositories": "repo-", "topics": "topic-", "subscriptions": "sub-", "alertPolicies": "100", "managedZones": "zone-", "policies": "dns-",
 		"clusters": "gke-",
 	}
-	return number(prefixes[before])
+	return numbered(prefixes[before])
 }
 
 // singleNames are the names of resources of which a project has only one, by API and collection.
@@ -312,7 +312,7 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{Size: 200})
 	p := c.Projects()[0]
-	for name, tt := range map[string]struct{ address, size, small string }{
+	for name, tt := range map[string]struct{ address, sizeParameter, small string }{
 		"items":   {"https://compute.googleapis.com/compute/v1/projects/" + p.ID + "/global/firewalls", "maxResults", "5"},
 		"topics":  {"https://pubsub.googleapis.com/v1/projects/" + p.ID + "/topics", "pageSize", "2"},
 		"metrics": {"https://logging.googleapis.com/v2/projects/" + p.ID + "/metrics", "pageSize", "1"},
@@ -320,7 +320,7 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 		// read returns the names of all items, and the number of pages of a size.
 		read := func(size string) (names []string, pages int) {
 			for token := ""; pages == 0 || token != ""; pages++ {
-				status, answer := c.send(t, http.MethodGet, tt.address+"?"+tt.size+"="+size+"&pageToken="+url.QueryEscape(token))
+				status, answer := c.send(t, http.MethodGet, tt.address+"?"+tt.sizeParameter+"="+size+"&pageToken="+url.QueryEscape(token))
 				if status != http.StatusOK {
 					t.Fatalf("%s: status %d", name, status)
 				}
@@ -367,8 +367,8 @@ func TestChangesNameTheirResources(t *testing.T) {
 		{"GCP.Compute.Instance", "", "vm-00000", "patch delete", "zones/us-central1-a/instances/vm-00000", nil},
 		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/us-central1-b/instances/web", link},
 		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/europe-west1-c/instances/web", link},
-		{"GCP.Compute.Instance", "", "vm-90000", "create patch delete", "zones/us-central1-b/instances/vm-90000", link},
-		{"GCP.Compute.Instance", "", "vm-00000", "create patch delete", "zones/europe-west1-b/instances/vm-00000", link},
+		{"GCP.Compute.Instance", "", "vm-90000", "create patch delete", "zones/us-central1-b/instances/vm-90000", link}, // named like a generated one
+		{"GCP.Compute.Instance", "", "vm-00000", "create patch delete", "zones/europe-west1-b/instances/vm-00000", link}, // the generated one was deleted above
 		{"GCP.Compute.Subnetwork", "", "inner", "create patch delete", "regions/europe-west1/subnetworks/inner", link},
 		{"GCP.Compute.Firewall", "", "web", "create patch delete", "global/firewalls/web", link},
 		{"GCP.KMS.CryptoKey", "ring-00001", "key-00000", "patch", "locations/europe-west1/keyRings/ring-00001/cryptoKeys/key-00000", nil},
@@ -392,7 +392,7 @@ func TestChangesNameTheirResources(t *testing.T) {
 				t.Fatalf("%s %s: %v", verb, want, err)
 			}
 			if got != want {
-				t.Errorf("%s: %s, want %s", verb, got, want)
+				t.Errorf("the event of a %s names %s, want %s", verb, got, want)
 			}
 		}
 	}
