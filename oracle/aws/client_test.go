@@ -1,5 +1,6 @@
-// Package aws_test compares package awsapi with the service modules of the AWS SDK. Only
-// this module requires them, so that neither the binary nor its module graph has them.
+// Package aws_test compares package awsapi with the AWS SDK, which has a generated Go module for each
+// service. Only the Go module of these tests requires them, so that neither the binary nor its module
+// graph has them.
 package aws_test
 
 import (

@@ -14,12 +14,13 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
+// Calls in declarations (call: ec2.DescribeVpcs) and in Go (ec2.DescribeVpcsInput).
 var (
 	declaredCall  = regexp.MustCompile(`\bcall: *([a-z0-9-]+)\.([A-Z][A-Za-z0-9]+)`)
 	collectorCall = regexp.MustCompile(`\b([a-z0-9]+)\.([A-Z][A-Za-z0-9]+)Input\b`)
 )
 
-// packages are the SDK modules of services whose names differ.
+// packages maps SDK modules to services, where the names differ.
 var packages = map[string]string{
 	"cloudwatchlogs": "logs", "configservice": "config", "elasticloadbalancingv2": "elbv2", "elbv2": "elbv2", "eventbridge": "events",
 }
@@ -28,7 +29,7 @@ var packages = map[string]string{
 // collector calls is in the models and is compared with its SDK module.
 func TestWhatIsCalledIsCompared(t *testing.T) {
 	t.Parallel()
-	called := map[string]string{} // operation -> where
+	called := map[string]string{} // "service operation" -> file that calls it
 	collect(t, called, "../../resources/aws", ".yaml", declaredCall)
 	collect(t, called, "../../internal/posture/collect/aws", ".go", collectorCall)
 	if len(called) == 0 {
@@ -53,6 +54,7 @@ func TestWhatIsCalledIsCompared(t *testing.T) {
 	t.Logf("%d operations are called", len(called))
 }
 
+// collect adds the calls that match a pattern in the files of a folder.
 func collect(t *testing.T, called map[string]string, folder, extension string, pattern *regexp.Regexp) {
 	t.Helper()
 	if _, err := os.Stat(folder); err != nil {

@@ -17,11 +17,12 @@ import (
 )
 
 var (
-	compared atomic.Int64
-	requests atomic.Int64
-	missing  sync.Map // members that the generated modules do not have
+	compared atomic.Int64 // number of compared responses
+	requests atomic.Int64 // number of compared requests
+	missing  sync.Map     // members that the generated modules do not have
 )
 
+// lacking returns the sorted names of the missing members.
 func lacking() []string {
 	var names []string
 	missing.Range(func(k, _ any) bool {
@@ -85,7 +86,7 @@ func diff(path string, s *model.Shape, ours any, v reflect.Value) string {
 	case model.List:
 		list := ours.([]any)
 		if len(list) != v.Len() {
-			return fmt.Sprintf("%s: the module has %d items, we %d", path, v.Len(), len(list))
+			return fmt.Sprintf("%s: the module has %d items, we have %d", path, v.Len(), len(list))
 		}
 		for i, e := range list {
 			if d := diff(fmt.Sprintf("%s[%d]", path, i), s.Item.Shape, e, v.Index(i)); d != "" {
@@ -114,7 +115,7 @@ func empty(v any) bool {
 
 func diffMap(path string, s *model.Shape, ours map[string]any, v reflect.Value) string {
 	if len(ours) != v.Len() {
-		return fmt.Sprintf("%s: the module has %v, we %v", path, v, slices.Sorted(maps.Keys(ours)))
+		return fmt.Sprintf("%s: the module has %v, we have %v", path, v, slices.Sorted(maps.Keys(ours)))
 	}
 	for _, k := range v.MapKeys() {
 		e, ok := ours[k.String()]
@@ -176,7 +177,8 @@ func sameScalar(s *model.Shape, ours any, v reflect.Value) bool {
 	return v.Kind() == reflect.String && ours == v.String() || v.CanInt() && ours == fmt.Sprint(v.Int())
 }
 
-// fill sets the fields of a generated input.
+// fill sets the fields of an SDK input to generated values. It deletes from values those that the
+// input cannot have.
 func fill(v reflect.Value, s *model.Shape, values map[string]any) {
 	for i := range s.Members {
 		m := &s.Members[i]
@@ -195,6 +197,7 @@ func fill(v reflect.Value, s *model.Shape, values map[string]any) {
 	}
 }
 
+// set sets a field to a generated value. It reports whether it could.
 func set(f reflect.Value, s *model.Shape, value any) bool {
 	if s.Union || s.Document || f.Kind() == reflect.Interface {
 		return false

@@ -27,8 +27,8 @@ import (
 type canned struct {
 	header http.Header
 	body   []byte
-	asked  *http.Request
-	sent   []byte
+	asked  *http.Request // the last request
+	sent   []byte        // its body
 }
 
 func (c *canned) Do(r *http.Request) (*http.Response, error) {
@@ -117,6 +117,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 		}
 		for seed := range seeds() {
 			maker := awsapitest.New(seed)
+			// Shapes that are unions in the SDK, but not marked as such in the models.
 			maker.Full, maker.Unions = seed == 0, []string{"AnalyticsFilter", "MetricsFilter", "AttributeValue", "TrialComponentParameterValue"}
 			output := maker.Output(op)
 			if _, ok := output["MaxItems"].(string); ok {
@@ -129,7 +130,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 			got, err := callModule(t.Context(), client, op, c, required.Input(op, true))
 			if err != nil {
 				if !errors.Is(err, errNotSent) {
-					t.Errorf("%s: the generated module refuses the answer: %v\n%.1500s", op.Name, err, body)
+					t.Errorf("%s: the module refuses the answer: %v\n%.1500s", op.Name, err, body)
 				} else {
 					t.Logf("%s: %v", op.Name, err)
 				}
@@ -147,7 +148,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			if difference := diff(op.Name, op.Output, ours, got); difference != "" {
-				t.Errorf("%s\nof %.2000s\nwe read %.2000s", difference, body, answer)
+				t.Errorf("%s\nThe response is %.2000s\nWe read it as %.2000s", difference, body, answer)
 				break
 			}
 			compared.Add(1)

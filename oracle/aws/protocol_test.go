@@ -18,6 +18,7 @@ func moduleAnswer(op *model.Operation, output map[string]any, header http.Header
 	return http.Header{"Smithy-Protocol": {"rpc-v2-cbor"}, "Content-Type": {"application/cbor"}}, cbor.Encode(inCBOR(output))
 }
 
+// inCBOR converts a generated value to CBOR.
 func inCBOR(v any) cbor.Value {
 	switch v := v.(type) {
 	case map[string]any:
@@ -38,7 +39,7 @@ func inCBOR(v any) cbor.Value {
 		return cbor.Bool(v)
 	case int64:
 		if v < 0 {
-			return cbor.NegInt(uint64(-(v + 1)) + 1)
+			return cbor.NegInt(uint64(-(v + 1)) + 1) // the absolute value, also of the smallest number
 		}
 		return cbor.Uint(v)
 	case float64:
@@ -46,7 +47,7 @@ func inCBOR(v any) cbor.Value {
 	case []byte:
 		return cbor.Slice(v)
 	case time.Time:
-		return &cbor.Tag{ID: 1, Value: cbor.Float64(float64(v.UnixMilli()) / 1e3)}
+		return &cbor.Tag{ID: 1, Value: cbor.Float64(float64(v.UnixMilli()) / 1e3)} // tag 1: seconds since 1970
 	}
 	panic(v)
 }

@@ -62,7 +62,7 @@ func (m *maker) createAll() map[posture.EntityID][]posture.Property {
 	role := m.identities()
 	subnet, group := m.network()
 	m.buckets()
-	key := m.records()
+	key := m.auditing()
 	m.databases(subnet, group, key)
 	m.workloads(role, subnet, group)
 	m.web(subnet, group)
@@ -156,7 +156,8 @@ func (m *maker) buckets() {
 	m.expectIn("AWS.S3.AccountPublicAccessBlock", "", peerAccount, posture.Flag("blockPublicAcls", true), posture.Flag("ignorePublicAcls", false))
 }
 
-func (m *maker) records() (key string) {
+// auditing creates an encryption key, and what records or detects activity in the account.
+func (m *maker) auditing() (key string) {
 	k := kms.NewFromConfig(m.config)
 	created := must[*kms.CreateKeyOutput](m)(k.CreateKey(m.ctx, &kms.CreateKeyInput{Policy: sdk.String(openPolicy)})).KeyMetadata
 	must[*kms.CreateAliasOutput](m)(k.CreateAlias(m.ctx, &kms.CreateAliasInput{AliasName: sdk.String("alias/peer"), TargetKeyId: created.KeyId}))

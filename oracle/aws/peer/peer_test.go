@@ -85,7 +85,7 @@ func TestPeerMoto(t *testing.T) {
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		e, ok := got.entities[id]
 		if !ok {
-			t.Errorf("%s was not found; %v", id, got.failures)
+			t.Errorf("%s was not found; lists that failed: %v", id, got.failures)
 			continue
 		}
 		for _, p := range want[id] {
@@ -138,7 +138,6 @@ func readPeer(t *testing.T, source collect.Source) read {
 	}
 	got := read{entities: map[posture.EntityID]posture.Entity{}, failures: map[posture.EntityType][]error{}}
 	for _, u := range units {
-		// Moto counts Amazon's own images and their snapshots as the account's.
 		if u.Region != posture.Global && u.Region != peerRegion || slices.Contains(unsupported, u.Type) {
 			continue
 		}
@@ -172,7 +171,8 @@ func (m *maker) expectIn(t posture.EntityType, region, name string, properties .
 	m.want[t.ID(peerAccount, region, name)] = properties
 }
 
-// must ends the test when a resource could not be created.
+// must ends the test when a resource could not be created. It returns a function because Go passes
+// the two results of a call only as all arguments of another.
 func must[T any](m *maker) func(v T, err error) T {
 	return func(v T, err error) T {
 		m.t.Helper()

@@ -7,7 +7,8 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// createdTypes are the types of the resources that the test creates in moto.
+// createdTypes are the types of which at least one resource must be found in moto, except for the
+// unsupported ones.
 var createdTypes = []posture.EntityType{
 	"AWS.ACM.Certificate", "AWS.APIGateway.HttpApi", "AWS.APIGateway.RestApi", "AWS.AccessAnalyzer.Analyzer", "AWS.Account.Account", "AWS.Account.Region",
 	"AWS.AutoScaling.Group", "AWS.CloudFront.Distribution", "AWS.CloudTrail.Trail", "AWS.CloudWatch.Alarm", "AWS.Config.Recorder", "AWS.DynamoDB.Table",
