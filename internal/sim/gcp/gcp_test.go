@@ -367,7 +367,7 @@ func TestChangesNameTheirResources(t *testing.T) {
 		{"GCP.Compute.Instance", "", "vm-00000", "patch delete", "zones/us-central1-a/instances/vm-00000", nil},
 		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/us-central1-b/instances/web", link},
 		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/europe-west1-c/instances/web", link},
-		{"GCP.Compute.Instance", "", "vm-90000", "create patch delete", "zones/us-central1-b/instances/vm-90000", link}, // named like a generated one
+		{"GCP.Compute.Instance", "", "vm-90000", "create patch delete", "zones/us-central1-b/instances/vm-90000", link},  // named like a generated one
 		{"GCP.Compute.Instance", "", "vm-00000", "create patch delete", "zones/europe-west1-b/instances/vm-00000", link}, // the generated one was deleted above
 		{"GCP.Compute.Subnetwork", "", "inner", "create patch delete", "regions/europe-west1/subnetworks/inner", link},
 		{"GCP.Compute.Firewall", "", "web", "create patch delete", "global/firewalls/web", link},
