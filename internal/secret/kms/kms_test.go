@@ -88,24 +88,28 @@ func crc(b []byte) string {
 	return fmt.Sprint(crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// gcpService simulates the used operations of Google Cloud KMS. If garble is
-// set, it returns a wrong checksum.
-func gcpService(t *testing.T, garble bool) http.Handler {
+// gcpService simulates the used operations of Google Cloud KMS. The members of its
+// responses that are in replace have the values there.
+func gcpService(t *testing.T, replace map[string]any) http.Handler {
 	key := newLocal(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
 			Plaintext, Ciphertext, AdditionalAuthenticatedData []byte
 			PlaintextCrc32c, CiphertextCrc32c                  string
+			AdditionalAuthenticatedDataCrc32c                  string
 		}
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 			t.Error(err)
 		}
-		encode := func(b []byte) string {
-			if garble {
-				return "1"
+		respond := func(members map[string]any) {
+			for name, v := range replace {
+				if _, ok := members[name]; ok {
+					members[name] = v
+				}
 			}
-			return crc(b)
+			answer(w, 200, members)
 		}
+		associatedIsIntact := in.AdditionalAuthenticatedDataCrc32c == crc(in.AdditionalAuthenticatedData)
 		name, verb, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/"), ":")
 		if name != strings.TrimPrefix(gcpURI, "gcp-kms://") {
 			answer(w, 404, map[string]any{"error": map[string]any{"code": 404, "message": "not found"}})
@@ -114,17 +118,17 @@ func gcpService(t *testing.T, garble bool) http.Handler {
 		switch verb {
 		case "encrypt":
 			sealed := key.seal(t, in.Plaintext, in.AdditionalAuthenticatedData)
-			answer(w, 200, map[string]any{
-				"name": name, "ciphertext": sealed, "ciphertextCrc32c": encode(sealed),
-				"verifiedPlaintextCrc32c": in.PlaintextCrc32c == crc(in.Plaintext), "verifiedAdditionalAuthenticatedDataCrc32c": true,
+			respond(map[string]any{
+				"name": name, "ciphertext": sealed, "ciphertextCrc32c": crc(sealed),
+				"verifiedPlaintextCrc32c": in.PlaintextCrc32c == crc(in.Plaintext), "verifiedAdditionalAuthenticatedDataCrc32c": associatedIsIntact,
 			})
 		case "decrypt":
 			plaintext, err := key.DecryptWithContext(r.Context(), in.Ciphertext, in.AdditionalAuthenticatedData)
-			if err != nil || in.CiphertextCrc32c != crc(in.Ciphertext) {
+			if err != nil || in.CiphertextCrc32c != crc(in.Ciphertext) || !associatedIsIntact {
 				answer(w, 400, map[string]any{"error": map[string]any{"code": 400, "message": "decryption failed"}})
 				return
 			}
-			answer(w, 200, map[string]any{"plaintext": plaintext, "plaintextCrc32c": encode(plaintext)})
+			respond(map[string]any{"plaintext": plaintext, "plaintextCrc32c": crc(plaintext)})
 		default:
 			t.Errorf("unexpected call %s", r.URL)
 		}
@@ -188,7 +192,7 @@ type service struct {
 
 var services = map[string]service{
 	"aws":   {awsURI, awsService},
-	"gcp":   {gcpURI, func(t *testing.T) http.Handler { return gcpService(t, false) }},
+	"gcp":   {gcpURI, func(t *testing.T) http.Handler { return gcpService(t, nil) }},
 	"azure": {azureURI, azureService},
 }
 
@@ -283,8 +287,32 @@ func TestErrorsOfTheServiceAreReported(t *testing.T) {
 			t.Errorf("%s: no error although the service refuses", name)
 		}
 	}
-	if _, err := open(t, gcpURI, gcpService(t, true)).EncryptWithContext(t.Context(), []byte("x"), nil); err == nil {
-		t.Error("gcp: a corrupted response was accepted")
+}
+
+func TestCorruptedMessagesAreDetected(t *testing.T) {
+	t.Parallel()
+	replace := map[string]any{}
+	m := open(t, gcpURI, gcpService(t, replace))
+	plaintext, associated := []byte("x"), []byte("y")
+	sealed, err := m.EncryptWithContext(t.Context(), plaintext, associated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for member, wrong := range map[string]any{
+		"ciphertextCrc32c": "1", "verifiedPlaintextCrc32c": false, "verifiedAdditionalAuthenticatedDataCrc32c": false,
+	} {
+		replace[member] = wrong
+		if _, err := m.EncryptWithContext(t.Context(), plaintext, associated); err == nil {
+			t.Errorf("a response with %s %v was accepted", member, wrong)
+		}
+		delete(replace, member)
+	}
+	if got, err := m.DecryptWithContext(t.Context(), sealed, associated); err != nil || string(got) != "x" {
+		t.Errorf("the intact ciphertext: %q, %v", got, err)
+	}
+	replace["plaintextCrc32c"] = "1"
+	if _, err := m.DecryptWithContext(t.Context(), sealed, associated); err == nil {
+		t.Error("a plaintext with a wrong checksum was accepted")
 	}
 }
 
