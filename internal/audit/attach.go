@@ -35,7 +35,8 @@ func Note(ctx context.Context, name, value string) {
 
 // Chain returns entries for records that follow head, for a store that appends
 // them in its own transaction. No other entry may be appended before the
-// transaction has ended.
+// transaction has ended. The transaction may still be rolled back, and head with it if earlier
+// writers of the same transaction appended to the chain: only onCommit records a head as seen.
 func (l *Log) Chain(head Head, records []Record) ([]Entry, error) {
 	for i := range records {
 		l.complete(&records[i])
@@ -45,7 +46,5 @@ func (l *Log) Chain(head Head, records []Record) ([]Entry, error) {
 	if err := l.check(head); err != nil {
 		return nil, err
 	}
-	l.seen = head
-	entries, _, err := extend(head, records, l.key)
-	return entries, err
+	return extend(head, records, l.key)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -82,4 +83,65 @@ func TestRecordIsCommittedWithItsChange(t *testing.T) {
 			t.Errorf("verify: %+v, %v", r, r.Broken)
 		}
 	})
+}
+
+// TestRolledBackRecordsAreNotMissed has an attached record chained to a record that the same shared
+// transaction appended, and makes the commit fail: both records are gone, and the log must not
+// take that for a loss.
+func TestRolledBackRecordsAreNotMissed(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Open(t, dbtest.SQLite(t)) // writers share transactions only on SQLite
+	l := open(t, db, secrettest.NewBox(t))
+	exec(t, db, `CREATE TABLE parent (name TEXT NOT NULL PRIMARY KEY)`,
+		`CREATE TABLE child (parent TEXT NOT NULL REFERENCES parent (name) DEFERRABLE INITIALLY DEFERRED)`)
+	chained := false
+	for !chained && !t.Failed() { // until both writers happened to share a transaction
+		before, err := auditdb.NewStore(db).Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both sync.WaitGroup
+		start := sync.OnceFunc(func() {
+			both.Go(func() {
+				if err := l.Append(t.Context(), audit.Record{Operation: "append", Outcome: audit.Success}); err != nil {
+					t.Errorf("append next to a write that fails: %v", err)
+				}
+			})
+			both.Go(func() {
+				var committed bool
+				err := db.Write(withAttachment(t.Context(), l, "r", &committed), func(tx *sqldb.Tx) error {
+					number, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT coalesce(max(number), 0) FROM audit_record`)
+					if err != nil {
+						return err
+					}
+					head, err := auditdb.NewStore(db).Head(t.Context())
+					chained = chained || number > head.Number
+					if err == nil {
+						_, err = tx.Exec(`INSERT INTO child (parent) VALUES ('missing')`) // the commit fails
+					}
+					return err
+				})
+				if err == nil || committed {
+					t.Errorf("the write with a missing parent: %v, committed %t", err, committed)
+				}
+			})
+		})
+		err = db.Write(t.Context(), func(*sqldb.Tx) error {
+			start() // once, because this writer runs again if the shared transaction fails
+			for range 1000 {
+				runtime.Gosched() // the other writers queue behind this one
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		both.Wait()
+		if err := l.Append(t.Context(), audit.Record{Operation: "later", Outcome: audit.Success}); err != nil {
+			t.Errorf("append after a rolled back transaction: %v", err)
+		}
+		if r := verify(t, l); r.Broken != nil || r.Last != before.Number+2 {
+			t.Errorf("verify: %+v, want 2 records after %d", r, before.Number)
+		}
+	}
 }

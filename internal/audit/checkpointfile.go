@@ -184,8 +184,9 @@ func ReadCheckpointFile(path string) (Checkpoint, error) {
 
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }
 
-// onCommit handles an entry that was committed.
+// onCommit handles the last entry of a transaction that was committed.
 func (l *Log) onCommit(e Entry) {
+	l.recordHead(Head{e.Record.Number, e.Hash})
 	l.state.Lock()
 	file := l.file
 	l.state.Unlock()

@@ -160,7 +160,6 @@ func (l *Log) commit(ctx context.Context) {
 	for i, w := range batch {
 		records[i] = w.record
 	}
-	var head Head
 	var last Entry
 	err := l.store.Extend(ctx, func(h Head) (entries []Entry, err error) {
 		l.state.Lock()
@@ -168,14 +167,13 @@ func (l *Log) commit(ctx context.Context) {
 		if err := l.check(h); err != nil {
 			return nil, err
 		}
-		entries, head, err = extend(h, records, l.key)
+		entries, err = extend(h, records, l.key)
 		if err == nil {
 			last = entries[len(entries)-1]
 		}
 		return entries, err
 	})
 	if err == nil {
-		l.recordHead(head)
 		l.onCommit(last)
 	} else {
 		err = fault.Wrap(fault.Unavailable, fmt.Errorf("append audit record: %w", err), "the audit log cannot be written")

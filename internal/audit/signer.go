@@ -89,21 +89,21 @@ func link(prev []byte, number int64, body []byte) []byte {
 }
 
 // extend returns entries for records that follow head, the last one signed.
-func extend(head Head, records []Record, s signer) ([]Entry, Head, error) {
+func extend(head Head, records []Record, s signer) ([]Entry, error) {
 	if len(records) == 0 {
-		return nil, head, errors.New("no records")
+		return nil, errors.New("no records")
 	}
 	entries := make([]Entry, len(records))
 	for i, r := range records {
 		r.Number = head.Number + 1
 		body, err := r.encode()
 		if err != nil {
-			return nil, head, err
+			return nil, err
 		}
 		entries[i] = Entry{Record: r, Body: body, Prev: head.Hash, Hash: link(head.Hash, r.Number, body)}
 		head = Head{r.Number, entries[i].Hash}
 	}
 	last := &entries[len(entries)-1]
 	last.Key, last.Signature = s.id, s.sign(aboutHead, head)
-	return entries, head, nil
+	return entries, nil
 }
