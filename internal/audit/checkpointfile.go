@@ -34,21 +34,21 @@ const checkpointSlot = 512 // bytes; a checkpoint has about 250
 // on. It fails with [ErrTruncated] if the database lacks records that the file's
 // checkpoint covers.
 func (l *Log) KeepCheckpoint(ctx context.Context, path string) error {
-	known, err := ReadCheckpointFile(path)
+	known, slot, err := readCheckpointFile(path)
 	if err != nil {
 		return err
 	}
 	if err := l.findLoss(ctx, known); err != nil {
 		return err
 	}
-	return l.openCheckpoint(path, known.Number)
+	return l.openCheckpoint(path, known.Number, slot)
 }
 
 // AcceptLoss is [Log.KeepCheckpoint] for a database that may lack records, also ones that only
 // the published checkpoints of witnesses cover. It reports whether records are missing, and records
 // the loss; if none are, it records nothing.
 func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoint) (lost bool, err error) {
-	known, err := ReadCheckpointFile(path)
+	known, slot, err := readCheckpointFile(path)
 	if err != nil {
 		return false, err
 	}
@@ -58,12 +58,12 @@ func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoi
 	}
 	err = l.findLoss(ctx, append([]Checkpoint{known}, published...)...)
 	if err == nil {
-		return false, l.openCheckpoint(path, known.Number)
+		return false, l.openCheckpoint(path, known.Number, slot)
 	}
 	if !errors.Is(err, ErrTruncated) {
 		return false, err
 	}
-	if err := l.openCheckpoint(path, 0); err != nil {
+	if err := l.openCheckpoint(path, 0, 1); err != nil {
 		return false, err
 	}
 	if err := l.reanchor(ctx); err != nil {
@@ -84,15 +84,15 @@ func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoi
 }
 
 // openCheckpoint opens the file that stores the newest checkpoint, and creates it if it does
-// not exist. last is the number of the checkpoint that it contains.
-func (l *Log) openCheckpoint(path string, last int64) error {
+// not exist. last and slot are the number and the slot of the newest checkpoint that it contains.
+func (l *Log) openCheckpoint(path string, last int64, slot int) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("open audit checkpoint: %w", err)
 	}
 	l.state.Lock()
 	defer l.state.Unlock()
-	l.file = &checkpointFile{file: file, last: last}
+	l.file = &checkpointFile{file: file, last: last, next: 1 - slot}
 	return nil
 }
 
@@ -160,26 +160,28 @@ func (l *Log) checkAgainst(ctx context.Context, known Checkpoint, head Head) err
 // ReadCheckpointFile returns the newest checkpoint in a file, or the zero one
 // if the file does not exist.
 func ReadCheckpointFile(path string) (Checkpoint, error) {
+	newest, _, err := readCheckpointFile(path)
+	return newest, err
+}
+
+// readCheckpointFile also returns the slot of the newest checkpoint: 0 or 1, and 1 if there is none.
+func readCheckpointFile(path string) (newest Checkpoint, slot int, err error) {
 	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Checkpoint{}, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Checkpoint{}, 0, fmt.Errorf("read audit checkpoint: %w", err)
 	}
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read audit checkpoint: %w", err)
-	}
-	var newest Checkpoint
-	for len(data) > 0 {
-		slot := data[:min(checkpointSlot, len(data))]
-		data = data[len(slot):]
-		text, sum, _ := strings.Cut(strings.TrimSpace(string(slot)), " sum ")
+	slot = 1
+	for i := range 2 {
+		part := data[min(i*checkpointSlot, len(data)):min((i+1)*checkpointSlot, len(data))]
+		text, sum, _ := strings.Cut(strings.TrimSpace(string(part)), " sum ")
 		if sum != checksum(text) {
 			continue // the slot is empty or its write was interrupted
 		}
 		if c, err := ParseCheckpoint(text); err == nil && c.Number >= newest.Number {
-			newest = c
+			newest, slot = c, i
 		}
 	}
-	return newest, nil
+	return newest, slot, nil
 }
 
 func checksum(text string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(text))) }

@@ -197,6 +197,43 @@ func TestInterruptedWriteKeepsThePreviousCheckpoint(t *testing.T) {
 	}
 }
 
+// TestFirstWriteAfterAStartKeepsTheNewestCheckpoint starts with the newest checkpoint in either slot.
+func TestFirstWriteAfterAStartKeepsTheNewestCheckpoint(t *testing.T) {
+	t.Parallel()
+	for _, records := range []int{1, 2, 3, 4} {
+		db, box, path := dbtest.Open(t, dbtest.SQLite(t)), secrettest.NewBox(t), filepath.Join(t.TempDir(), "audit.checkpoint")
+		appendAndStop := func(n int) {
+			l := open(t, db, box)
+			defer l.Close()
+			if err := l.KeepCheckpoint(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			fill(t, l, n)
+		}
+		appendAndStop(records)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendAndStop(1)
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := 0
+		for written < len(before) && before[written] == after[written] {
+			written++
+		}
+		copy(after[written:], "garbage") // the write was interrupted
+		if err := os.WriteFile(path, after, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := audit.ReadCheckpointFile(path); err != nil || c.Number != int64(records) {
+			t.Errorf("checkpoint %+v, %v; want record %d", c, err, records)
+		}
+	}
+}
+
 // TestWrongClockDoesNotPrune starts with a clock that is years ahead.
 func TestWrongClockDoesNotPrune(t *testing.T) {
 	t.Parallel()
