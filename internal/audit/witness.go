@@ -40,7 +40,7 @@ type witnessState struct {
 	Witness
 	compared   bool  // compared with its checkpoint since the start; before that nothing is published, because it would overwrite the evidence of a loss
 	sent       int64 // record number of the newest published checkpoint
-	lastErr    error // error of the last read or write
+	lastErr    error // error of the last comparison or write
 	incomplete error // set if the log lacks records that the witness's checkpoint covers
 }
 
@@ -64,9 +64,9 @@ func (l *Log) CheckAgainst(ctx context.Context, c Checkpoint) error {
 }
 
 // Compare reads the checkpoints of the witnesses that were not compared yet. It
-// fails with [ErrTruncated] if the database lacks records that one of them covers. A witness that is
-// not reachable is compared later, before a checkpoint is published there;
-// until then [Witnesses.Notice] reports it.
+// fails with [ErrTruncated] if the database lacks records that one of them covers. A witness that
+// could not be compared, for example because it is not reachable, is compared later, before a
+// checkpoint is published there; until then [Witnesses.Notice] reports it.
 func (w *Witnesses) Compare(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,6 +91,8 @@ func (w *Witnesses) compare(ctx context.Context, state *witnessState) error {
 	if err := w.log.CheckAgainst(ctx, c); err != nil {
 		if errors.Is(err, ErrTruncated) {
 			state.incomplete = err
+		} else {
+			state.lastErr = err // the database could not be read: compared later, like a witness that is not reachable
 		}
 		return err
 	}
@@ -186,7 +188,7 @@ func (w *Witnesses) Publish(ctx context.Context, log *slog.Logger, interval time
 		lastErr := state.lastErr
 		w.mu.Unlock()
 		if lastErr != nil {
-			log.ErrorContext(ctx, "witness of the audit log could not be asked at start: a loss of records would not have been detected", "place", state.Name(), "err", lastErr)
+			log.ErrorContext(ctx, "witness of the audit log could not be asked at start: a loss of records would not have been detected", "witness", state.Name(), "err", lastErr)
 		}
 	}
 	tick := time.NewTicker(interval)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"vigil/internal/audit"
+	"vigil/internal/audit/auditdb"
 	"vigil/internal/secret/secrettest"
 	"vigil/internal/sqldb/dbtest"
 )
@@ -108,7 +110,7 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	}
 
 	w := start()
-	if log := publishUntil(t, w, notAsked, "could not be asked since the start"); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "place=memory") {
+	if log := publishUntil(t, w, notAsked, "could not be asked since the start"); !regexp.MustCompile(`level=ERROR .*witness=memory`).MatchString(log) {
 		t.Errorf("the log does not report the unreachable witness: %s", log)
 	}
 	if strings.Contains(w.Notice(), "memory") {
@@ -139,4 +141,29 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	publishUntil(t, w, allAgree, "")
+}
+
+// headlessStore is a store whose head cannot be read.
+type headlessStore struct{ audit.Store }
+
+func (headlessStore) Head(context.Context) (audit.Head, error) {
+	return audit.Head{}, errors.New("disk I/O error")
+}
+
+// TestFailedComparisonIsReported starts with a database that cannot be compared with the witness.
+func TestFailedComparisonIsReported(t *testing.T) {
+	t.Parallel()
+	db, box := dbtest.Open(t, dbtest.SQLite(t)), secrettest.NewBox(t)
+	fill(t, open(t, db, box), 5)
+	l, err := audit.Open(t.Context(), headlessStore{auditdb.NewStore(db)}, box, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := audit.NewWitnesses(l, &memoryWitness{})
+	if err := w.Compare(t.Context()); err != nil {
+		t.Errorf("a comparison that is tried again prevents the start: %v", err)
+	}
+	if got := testutil.ToFloat64(w.Collector()); got != notAsked || !strings.Contains(w.Notice(), "since the start") {
+		t.Errorf("level %v, notice %q", got, w.Notice())
+	}
 }
