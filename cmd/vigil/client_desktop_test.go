@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"vigil/internal/client"
 	"vigil/internal/fault"
 )
@@ -18,10 +21,10 @@ import (
 // desktopServer is a fake desktop server.
 type desktopServer struct {
 	mu       sync.Mutex
-	access   string   // the valid access token
-	ended    bool     // whether the session has ended
-	requests []string // method, path and query of authenticated requests
-	changed  map[string]any
+	access   string         // the valid access token
+	ended    bool           // whether the session has ended
+	requests []string       // method, path and query of authenticated requests
+	changed  map[string]any // body of the last change
 }
 
 // desktopAnswers are the responses to GET requests, by path.
@@ -167,26 +170,28 @@ func TestDesktopCommands(t *testing.T) {
 		want    []string // in the output
 		request string   // the last request
 		fails   string
+		changed map[string]any // body of the change, without the end of a silence
 	}{
 		{&desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "none"},
-			[]string{"FARM  3      1   1        1", "12 sessions on RDS servers", "ERROR   FARM  blue  2         2023-11-14T22:13:20Z  no server answers; the disk is full"}, "GET /rest/monitor/overview", ""},
-		{&desktopStatusCmd{desktopListFlags: json, Interval: 1, FailOn: "warning"}, []string{`"problem_count": 2`}, "GET /rest/monitor/overview", "2 components"},
-		{&desktopStatusCmd{desktopListFlags: csv, Interval: 1, FailOn: "error"}, []string{"FARM,3,1,1,1,0,0\n"}, "GET /rest/monitor/overview", "1 components"},
+			[]string{"FARM  3      1   1        1", "12 sessions on RDS servers", "ERROR   FARM  blue  2         2023-11-14T22:13:20Z  no server answers; the disk is full"}, "GET /rest/monitor/overview", "", nil},
+		{&desktopStatusCmd{desktopListFlags: json, Interval: 1, FailOn: "warning"}, []string{`"problem_count": 2`}, "GET /rest/monitor/overview", "2 components", nil},
+		{&desktopStatusCmd{desktopListFlags: csv, Interval: 1, FailOn: "error"}, []string{"FARM,3,1,1,1,0,0\n"}, "GET /rest/monitor/overview", "1 components", nil},
 		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"event-database", "farm"}, Health: []string{"error", "unknown"}},
-			[]string{"EVENT_DATABASE,,NOT_CONFIGURED", "FARM,Blue,ERROR"}, "GET /rest/monitor/farms", ""},
-		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"toaster"}}, nil, "", "no kind"},
+			[]string{"EVENT_DATABASE,,NOT_CONFIGURED", "FARM,Blue,ERROR"}, "GET /rest/monitor/farms", "", nil},
+		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"toaster"}}, nil, "", "no kind", nil},
 		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"blue"}, Status: []string{"ok"}, Text: "rds"}, []string{"rds1,Blue,AVAILABLE,OK,7"},
-			"GET /rest/monitor/rds-servers?farm_id=f1&q=rds&status=OK", ""},
-		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"red"}}, nil, "GET /rest/monitor/farms", "no farm"},
+			"GET /rest/monitor/rds-servers?farm_id=f1&q=rds&status=OK", "", nil},
+		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"red"}}, nil, "GET /rest/monitor/farms", "no farm", nil},
 		{&desktopAlertsListCmd{desktopListFlags: csv, State: []string{"firing"}, Limit: 5}, []string{"FIRING,2023-11-14T22:13:20Z,Down,FARM,Blue,2"},
-			"GET /rest/monitor/alert-groups?limit=5&state=FIRING", ""},
-		{&desktopAlertsAckCmd{desktopFlags: flags.desktopFlags, ID: "g1", Comment: "mine"}, []string{"Down of Blue: acknowledged"}, "PUT /rest/monitor/alert-groups/g1/acknowledgement", ""},
-		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(time.Hour)}, []string{"silenced until"}, "PUT /rest/monitor/alert-groups/g1/silence", ""},
-		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", Undo: true}, []string{"no longer silenced"}, "DELETE /rest/monitor/alert-groups/g1/silence", ""},
-		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1"}, nil, "", "--for"},
-		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(-time.Hour)}, nil, "", "longer than zero"},
+			"GET /rest/monitor/alert-groups?limit=5&state=FIRING", "", nil},
+		{&desktopAlertsAckCmd{desktopFlags: flags.desktopFlags, ID: "g1", Comment: "mine"}, []string{"Down of Blue: acknowledged"}, "PUT /rest/monitor/alert-groups/g1/acknowledgement", "", map[string]any{"comment": "mine"}},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(time.Hour), Reason: "works"}, []string{"silenced until"}, "PUT /rest/monitor/alert-groups/g1/silence", "", map[string]any{"reason": "works"}},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", Undo: true}, []string{"no longer silenced"}, "DELETE /rest/monitor/alert-groups/g1/silence", "", nil},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1"}, nil, "", "--for", nil},
+		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(-time.Hour)}, nil, "", "longer than zero", nil},
 	} {
-		server.requests = nil
+		server.requests, server.changed = nil, nil
+		began := time.Now()
 		out, err := runDesktop(t, c.command, "")
 		if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%T: %v", c.command, err)
@@ -198,6 +203,18 @@ func TestDesktopCommands(t *testing.T) {
 		}
 		if c.request != "" && (len(server.requests) == 0 || server.requests[len(server.requests)-1] != c.request) {
 			t.Errorf("%T requested %q", c.command, server.requests)
+		}
+		if until, ok := server.changed["until"].(float64); ok {
+			end := time.UnixMilli(int64(until))
+			if earliest := began.Add(time.Hour).Truncate(time.Millisecond); end.Before(earliest) || end.After(time.Now().Add(time.Hour)) {
+				t.Errorf("%T ends at %s, want an hour after %s", c.command, end, began)
+			}
+			delete(server.changed, "until")
+		} else if strings.HasSuffix(c.request, "/silence") && strings.HasPrefix(c.request, "PUT ") {
+			t.Errorf("%T has no end: %v", c.command, server.changed)
+		}
+		if diff := cmp.Diff(c.changed, server.changed, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%T changed (-want +got):\n%s", c.command, diff)
 		}
 	}
 	if _, err := runDesktop(t, &desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "error"}, ""); exitCode(err) != exitFindings {

@@ -116,8 +116,19 @@ func TestDoctorChecksTheServer(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.gateway(t.Context()); got.status != checkFailed {
+	if got := d.gateway(t.Context()); got.status != checkFailed || !strings.Contains(got.next, "cloud_gateway_ca") {
 		t.Errorf("a gateway without its authority: %+v", got)
+	}
+	d.conf.Posture.CloudGatewayCA = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(d.conf.Posture.CloudGatewayCA, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.gateway(t.Context()); got.status != checkFailed || !strings.HasPrefix(got.next, "start the simulator") {
+		t.Errorf("a gateway that does not run: %+v", got)
+	}
+	d.conf.Posture.CloudGateway = s.Listener.Addr().String()
+	if got := d.gateway(t.Context()); got.status != checkWarning {
+		t.Errorf("a gateway that runs: %+v", got)
 	}
 }
 

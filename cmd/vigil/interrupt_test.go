@@ -9,30 +9,43 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"vigil/internal/fault"
 )
 
-// TestInterruptedCommands interrupts commands that wait for a server. Their exit
-// code must report a failure, unless the command is meant to run until it is interrupted.
+// TestInterruptedCommands interrupts commands that wait for a server, which answers some
+// requests (the first is for an access token) and then none. Their exit code must report a failure, unless the command is meant
+// to run until it is interrupted.
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		args   []string
-		code   int
-		stderr string
+		name    string
+		args    []string
+		answers int
+		code    int
+		stderr  string
 	}{
-		{[]string{"accounts"}, exitFailed, "vigil: interrupted\n"},
-		{[]string{"audit", "list", "--follow"}, 0, ""},
+		{"login", []string{"accounts"}, 0, exitFailed, "vigil: interrupted\n"},
+		{"list", []string{"accounts"}, 1, exitFailed, "vigil: interrupted\n"},
+		{"follow, login", []string{"audit", "list", "--follow"}, 0, 0, ""},
+		{"follow, first page", []string{"audit", "list", "--follow"}, 1, 0, ""},
+		{"follow, later page", []string{"audit", "list", "--follow", "--interval", "1ms"}, 3, 0, ""},
 	} {
-		t.Run(tt.args[0], func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			called := make(chan struct{}, 10)
-			s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				called <- struct{}{}
+			var requests atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
+				if requests.Add(1) <= int64(tt.answers) {
+					w.Header().Set("Content-Type", "application/json")
+					_, _ = io.WriteString(w, `{"access_token":"a","expires_in":1800,"results":[]}`)
+					return
+				}
+				called <- struct{}{}
 				<-r.Context().Done()
 			}))
 			t.Cleanup(s.Close)
@@ -46,7 +59,7 @@ func TestInterruptedCommands(t *testing.T) {
 			select {
 			case <-called:
 			case <-time.After(2 * time.Minute):
-				t.Error("the server was not called")
+				t.Errorf("the server was called %d times", requests.Load())
 			}
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Error(err)

@@ -99,7 +99,7 @@ func TestScanNamesServicesThatAreNotEnabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, problems := runScan(flags, "--rule", "aws-guardduty-s3", "--region", "us-east-1", "--fail-on", "low")
-	if !strings.Contains(out, "Not enabled, so there is nothing to read:\n       AWS.GuardDuty in us-east-1\n") || strings.Contains(out, "Not everything could be read") {
+	if code != 0 || !strings.Contains(out, "Not enabled, so there is nothing to read:\n       AWS.GuardDuty in us-east-1\n") || strings.Contains(out, "Not everything could be read") {
 		t.Errorf("exit %d: %s%s", code, problems, out)
 	}
 }
