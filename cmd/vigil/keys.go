@@ -14,7 +14,7 @@ import (
 
 type keysCmd struct {
 	RotateSigning keysRotateSigningCmd `cmd:"" help:"Create a new signing key for access tokens. Existing tokens stay valid."`
-	RotateSecrets keysRotateSecretsCmd `cmd:"" help:"Create a new key for stored secrets and re-encrypt all of them."`
+	RotateSecrets keysRotateSecretsCmd `cmd:"" help:"Create a new key for stored secrets and re-encrypt all of them, or continue if the last time was interrupted."`
 	Rewrap        keysRewrapCmd        `cmd:"" help:"Encrypt the keys for stored secrets with another master key."`
 }
 
@@ -39,6 +39,9 @@ func (c *keysRotateSigningCmd) Run(e *environment) error {
 
 type keysRotateSecretsCmd struct {
 	settingsFlags
+	// By default, secret.MaxAge, in which other processes still encrypt with the earlier key, and
+	// a minute, the limit of the transactions that store what they encrypted.
+	Wait time.Duration `default:"2m" help:"Time between creating the key and re-encrypting, in which servers begin to use it. 0s is enough if none is running."`
 }
 
 // Run implements the command.
@@ -47,19 +50,32 @@ func (c *keysRotateSecretsCmd) Run(e *environment) error {
 		if err := errors.Join(posture.Migrate(e.ctx, in.DB), desktop.Migrate(e.ctx, in.DB)); err != nil {
 			return err
 		}
-		if err := in.Box.Rotate(in.ctx); err != nil {
+		at, added, err := in.Box.BeginRotation(in.ctx, in.Keyring)
+		if err != nil {
 			return err
+		}
+		created := at.UTC().Format(time.DateTime) + " UTC"
+		if !added {
+			fmt.Fprintf(e.stdout, "continuing with the key of %s, because not everything was encrypted with it; no new key is created\n", created)
+		}
+		if c.Wait > 0 {
+			fmt.Fprintf(e.stdout, "waiting %s until every server uses the key of %s; if interrupted, run the command again to continue\n", c.Wait, created)
+		}
+		select {
+		case <-time.After(c.Wait):
+		case <-e.ctx.Done():
+			return fmt.Errorf("%w; run the command again to continue", e.ctx.Err())
 		}
 		columns := in.SealedColumns()
 		for _, column := range slices.Concat(posture.SealedColumns(in.DB), desktop.SealedColumns(in.DB)) {
 			columns = append(columns, column)
 		}
 		total := 0
-		err := in.Box.ResealAll(e.ctx, in.Keyring, func(_ string, n int) { total += n }, columns...)
+		err = in.Box.ResealAll(e.ctx, in.Keyring, func(_ string, n int) { total += n }, columns...)
 		if err != nil {
 			return fmt.Errorf("%w; run the command again to continue", err)
 		}
-		fmt.Fprintf(e.stdout, "%d secrets are encrypted with the new key\n", total)
+		fmt.Fprintf(e.stdout, "%d secrets are encrypted with the new key, created at %s\n", total, created)
 		return nil
 	})
 }

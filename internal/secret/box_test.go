@@ -253,6 +253,51 @@ func TestInterruptedResealingResumes(t *testing.T) {
 	}
 }
 
+func TestInterruptedRotationContinuesWithItsKey(t *testing.T) {
+	t.Parallel()
+	ring, m, c := secrettest.NewKeyring(), newMaster(t), newClock()
+	b := newBox(t, ring, c, m)
+	s := &memoryColumn{}
+	for i := range 500 {
+		s.rows = append(s.rows, seal(t, b, s.cell(i), fmt.Sprint("v", i)))
+	}
+	first := seal(t, b, cell, "x")[:5] // Tink's prefix, which has the id of the key
+	begin := func(b *secret.Box, wantAt time.Time, wantAdded bool) {
+		t.Helper()
+		if at, added, err := b.BeginRotation(t.Context(), ring); err != nil || !at.Equal(wantAt) || added != wantAdded {
+			t.Fatalf("key of %v, added: %t, %v; want %v, %t", at, added, err, wantAt, wantAdded)
+		}
+	}
+	rotated := c.now()
+	begin(b, rotated, true)
+	second := seal(t, b, cell, "x")[:5]
+	s.fail = 250
+	if err := b.ResealAll(t.Context(), ring, nil, s); err == nil {
+		t.Fatal("the failure was swallowed")
+	}
+	c.advance(time.Hour)
+	b = newBox(t, ring, c, m) // of another run of the command
+	begin(b, rotated, false)
+	s.fail, s.visits = 0, 0
+	if err := b.ResealAll(t.Context(), ring, nil, s); err != nil {
+		t.Fatal(err)
+	}
+	if s.visits != 300 {
+		t.Errorf("continued with %d rows, want the 300 after the first batch", s.visits)
+	}
+	for i, v := range s.rows {
+		if !bytes.Equal(v[:5], second) || bytes.Equal(v[:5], first) {
+			t.Fatalf("row %d is under key %x, want %x", i, v[:5], second)
+		}
+	}
+	begin(b, c.now(), true)
+	begin(newBox(t, ring, c, m), c.now(), false) // interrupted before the first batch
+	if err := b.Rewrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	begin(b, c.now(), true)
+}
+
 func TestSealingAndRotatingTogether(t *testing.T) {
 	t.Parallel()
 	ring, m := secrettest.NewKeyring(), newMaster(t)

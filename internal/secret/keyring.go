@@ -24,9 +24,9 @@ type Keyring interface {
 	Replace(ctx context.Context, w Wrapped) error
 }
 
-// Bookmarks store the progress of resealing a column, so that an interrupted
-// run resumes where it stopped. A bookmark is valid for one generation of the
-// keyset.
+// Bookmarks store the progress of resealing a column and of the whole rotation, so
+// that an interrupted run resumes where it stopped. A bookmark is valid for one
+// generation of the keyset.
 type Bookmarks interface {
 	// Bookmark returns the place to resume from; empty for the beginning.
 	Bookmark(ctx context.Context, column string, generation int64) (bookmark string, done bool, err error)

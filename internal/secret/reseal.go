@@ -3,6 +3,7 @@ package secret
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // batch is the number of rows that one call of Column.Reseal visits.
@@ -24,6 +25,44 @@ type Column interface {
 	// replaced concurrently. It returns the place of the last visited row, or ""
 	// after the last row, and the number of changed rows.
 	Reseal(ctx context.Context, r Resealer, after string, limit int) (next string, changed int, err error)
+}
+
+// rotation is the name of the bookmark of the whole rotation. Those of columns
+// have the names of the columns, which contain a dot.
+const rotation = "rotation"
+
+// begun is the place of the bookmark of a rotation that adds a key. A generation
+// without a rotation has no place.
+const begun = "begun"
+
+// BeginRotation adds a key as [Box.Rotate] does, unless ResealAll has not
+// completed for the key of an earlier call: then that rotation is to be continued,
+// and no key is added. It returns when the key was added, and whether this call
+// added it.
+//
+// ResealAll must follow, but other processes may encrypt with the earlier key for
+// another MaxAge, and store such a value later still. A rotation that was
+// interrupted before its bookmark was stored, or by [Box.Rewrap], is not continued.
+func (b *Box) BeginRotation(ctx context.Context, marks Bookmarks) (at time.Time, added bool, err error) {
+	set, err := b.refresh(ctx, 0)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("begin a rotation: %w", err)
+	}
+	place, done, err := marks.Bookmark(ctx, rotation, set.wrapped.Generation)
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("begin a rotation: %w", err)
+	}
+	if place == begun && !done {
+		return set.wrapped.RotatedAt, false, nil
+	}
+	if err := b.Rotate(ctx); err != nil {
+		return time.Time{}, false, err
+	}
+	wrapped := b.current.Load().wrapped
+	if err := marks.SetBookmark(ctx, rotation, wrapped.Generation, begun, false); err != nil {
+		return time.Time{}, false, fmt.Errorf("begin a rotation: %w", err)
+	}
+	return wrapped.RotatedAt, true, nil
 }
 
 // ResealAll reseals the values of all columns with the primary key, in batches.
@@ -62,5 +101,5 @@ func (b *Box) resealAll(ctx context.Context, marks Bookmarks, report func(string
 			}
 		}
 	}
-	return nil
+	return marks.SetBookmark(ctx, rotation, generation, begun, true)
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"vigil/internal/config"
+	desktop "vigil/internal/desktop/store"
+	"vigil/internal/instance"
+	"vigil/internal/secret"
+	"vigil/internal/sqldb"
+)
+
+// watched is an output that calls onWait when a command says that it waits.
+type watched struct {
+	strings.Builder
+	onWait func()
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "waiting") {
+		w.onWait()
+	}
+	return w.Builder.Write(p)
+}
+
+// TestRotationOfSecretsWaitsAndContinues rotates the key for secrets while a server runs that does
+// not know the new key yet.
+func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
+	t.Parallel()
+	conf := config.Config{DataDir: t.TempDir()}
+	conf.Complete()
+	start := time.Now()
+	server, err := instance.OpenOrInit(t.Context(), conf, func() time.Time { return start }) // its keyset never expires
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	if err := desktop.Migrate(t.Context(), server.DB); err != nil {
+		t.Fatal(err)
+	}
+	vault := desktop.New(server.DB, server.Box, time.Now)
+	rotate := func(ctx context.Context, wait string, onWait func()) (string, error) {
+		t.Helper()
+		args := []string{"admin", "keys", "rotate-secrets", "--wait", wait}
+		parser, err := newParser(args, []string{"VIGIL_DATA_DIR=" + conf.DataDir}, io.Discard, io.Discard, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := parser.Parse(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := watched{onWait: onWait}
+		err = parsed.Run(&environment{ctx: ctx, stdout: &out})
+		return out.String(), err
+	}
+	generation := func() int64 {
+		t.Helper()
+		w, err := server.Keyring.Keyset(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Generation
+	}
+	// keyID returns the prefix of a sealed value, which contains the id of its key.
+	keyID := func(sealed []byte, err error) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed[:5]
+	}
+	before := generation()
+
+	interrupted, interrupt := context.WithCancel(t.Context())
+	out, err := rotate(interrupted, "24h", interrupt)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run the command again to continue") || strings.Contains(out, "are encrypted") {
+		t.Fatalf("the interruption gave %v\n%s", err, out)
+	}
+	out, err = rotate(t.Context(), "1ms", func() {
+		if err := vault.SetEntry(t.Context(), "vcenter", secret.NewText("hunter2")); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || !strings.Contains(out, "no new key is created") || !strings.Contains(out, "secrets are encrypted with the new key") {
+		t.Fatalf("the second run gave %v\n%s", err, out)
+	}
+	var stored []byte
+	err = server.DB.Read(t.Context(), func(tx *sqldb.Tx) error {
+		return tx.QueryRow(`SELECT sealed FROM desktop_vault`).Scan(&stored)
+	})
+	current, openErr := instance.Open(t.Context(), conf, time.Now)
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	t.Cleanup(func() { _ = current.Close() })
+	if got, want := keyID(stored, err), keyID(current.Box.Seal(t.Context(), secret.Cell{}, nil)); !bytes.Equal(got, want) {
+		t.Errorf("what the server stored during the wait is encrypted with key %x, want %x", got, want)
+	}
+	if got := generation(); got != before+1 {
+		t.Errorf("generation %d of the keyset, want %d: one key is added", got, before+1)
+	}
+	if out, err = rotate(t.Context(), "0s", nil); err != nil || strings.Contains(out, "continuing") || generation() != before+2 {
+		t.Errorf("after a complete rotation: generation %d, want %d, %v\n%s", generation(), before+2, err, out)
+	}
+}
