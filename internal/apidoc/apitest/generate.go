@@ -34,7 +34,7 @@ func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 	}
 	if len(s.AllOf) > 0 {
 		all := map[string]any{}
-		for _, part := range append(s.AllOf, &openapi3.SchemaRef{Value: &openapi3.Schema{Properties: s.Properties, Required: s.Required}}) {
+		for _, part := range append(slices.Clone(s.AllOf), &openapi3.SchemaRef{Value: &openapi3.Schema{Properties: s.Properties, Required: s.Required}}) {
 			if m, ok := g.value(part, depth+1).(map[string]any); ok {
 				maps.Copy(all, m)
 			}
