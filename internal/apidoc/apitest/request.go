@@ -161,7 +161,7 @@ func (d *draft) corruptQuery() {
 		}
 	}
 	odd := pickOne(d.generator, oddTexts...)
-	d.query.Add(names[len(names)-1-d.IntN(len(names))], odd[:min(len(odd), maxOddInURL)])
+	d.query.Add(pickOne(d.generator, names...), odd[:min(len(odd), maxOddInURL)])
 }
 
 func (d *draft) corruptPath() {
