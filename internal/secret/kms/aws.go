@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/tink-crypto/tink-go/v2/tink"
@@ -101,6 +103,17 @@ func (k awsKey) call(ctx context.Context, operation string, in awsMessage) (out 
 		return v4.NewSigner().SignHTTP(ctx, credentials, r, hex.EncodeToString(hash[:]), "kms", k.region, time.Now())
 	})
 	return out, err
+}
+
+// awsThrottled reports whether a refusal is throttling by AWS, which has the status 400.
+// The JSON of the other clouds has no such code.
+func awsThrottled(text []byte) bool {
+	var refusal struct {
+		Type string `json:"__type"` // "ThrottlingException", with or without a namespace: "com.amazonaws.kms#ThrottlingException"
+	}
+	_ = json.Unmarshal(text, &refusal) // what is not JSON has no code
+	_, throttled := retry.DefaultThrottleErrorCodes[refusal.Type[strings.LastIndex(refusal.Type, "#")+1:]]
+	return throttled
 }
 
 // encryptionContext returns the associated data in the form of KMS: an encryption

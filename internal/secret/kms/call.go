@@ -56,7 +56,7 @@ func try(ctx context.Context, client *http.Client, address string, body []byte, 
 	case err != nil:
 		return true, fmt.Errorf("read the response: %w", err)
 	case answer.StatusCode != http.StatusOK:
-		retry := answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests
+		retry := answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests || awsThrottled(text)
 		return retry, fmt.Errorf("the key management service answered %d: %.300s", answer.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {

@@ -316,6 +316,38 @@ func TestCorruptedMessagesAreDetected(t *testing.T) {
 	}
 }
 
+func TestThrottledCallsAreRepeated(t *testing.T) {
+	setAWS(t)
+	for _, tt := range []struct {
+		service  string
+		status   int
+		code     string
+		repeated bool
+	}{
+		{"aws", 400, "ThrottlingException", true},
+		{"aws", 400, "com.amazonaws.kms#ThrottlingException", true},
+		{"aws", 400, "DisabledException", false},
+		{"gcp", 429, "", true},
+		{"azure", 429, "", true},
+	} {
+		t.Run(fmt.Sprint(tt.service, " ", tt.status, " ", tt.code), func(t *testing.T) {
+			s, refusals := services[tt.service], 0
+			handler := s.handler(t)
+			m := open(t, s.uri, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") == "" && tt.service == "azure" || refusals > 0 {
+					handler.ServeHTTP(w, r)
+					return
+				}
+				refusals++
+				answer(w, tt.status, map[string]string{"__type": tt.code, "message": "You have exceeded the rate at which you may call KMS."})
+			}))
+			if _, err := m.EncryptWithContext(t.Context(), []byte("x"), nil); (err == nil) != tt.repeated || refusals != 1 {
+				t.Errorf("%d refusals, repeated: %t, want %t: %v", refusals, err == nil, tt.repeated, err)
+			}
+		})
+	}
+}
+
 func TestBadURIsAreRefused(t *testing.T) {
 	setAWS(t)
 	for _, uri := range []string{
