@@ -196,17 +196,19 @@ func (e *Engine) notify(ctx context.Context, changes []Transition) {
 	}
 }
 
+// Lease is the time until another process may send a claimed delivery.
+const Lease = time.Minute
+
 const (
-	lease     = time.Minute // until another process may send a claimed delivery
-	sendLimit = lease / 2   // of one delivery; none is started later than this after the claim
-	maxClaim  = 16          // deliveries that are sent concurrently
+	sendLimit = Lease / 2 // of one delivery; none is started later than this after the claim
+	maxClaim  = 16        // deliveries that are sent concurrently
 )
 
 // Deliver sends the deliveries that are due, once.
 func (e *Engine) Deliver(ctx context.Context) error {
 	for {
 		claimed := e.Now()
-		due, err := e.Store.Claim(ctx, claimed, lease, maxClaim)
+		due, err := e.Store.Claim(ctx, claimed, Lease, maxClaim)
 		if err != nil {
 			return fmt.Errorf("read notices: %w", err)
 		}

@@ -89,7 +89,17 @@ type queuedNotice struct {
 const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire_at, last_error`
 
 func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
+	// A new notice need not wait until an earlier one of its queue is retried: that one is
+	// retried now. Claimed deliveries are not changed: they are due within a lease.
 	_, err := tx.Exec(`
+		UPDATE desktop_delivery
+		SET next_at = $2
+		WHERE queue = $1
+		  AND next_at > $3`, d.Queue(), millis(d.NextAt), millis(d.NextAt.Add(alert.Lease)))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`
 		INSERT INTO desktop_delivery (`+deliveryColumns+`, queue)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		d.ID, d.RuleID, d.Channel, toJSON(queuedNotice{d.Notice, d.Target}), d.Attempts, millis(d.NextAt), millis(d.ExpireAt), d.Error, d.Queue())

@@ -224,6 +224,14 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 2, NextAt: after(time.Hour)}))
 	must(t, s.Delivered(ctx, "d2"))
 	wantClaimed(after(3*time.Minute), time.Second, 10, "d1", "d3", "d4")
+
+	// A new delivery does not wait for the retry of an earlier one, but that one is sent first.
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d1", Attempts: 9, NextAt: after(time.Hour)}))
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d3", Attempts: 9, NextAt: after(time.Hour)}))
+	ended := fired
+	ended.State, ended.ResolvedAt = alert.Resolved, after(4*time.Minute)
+	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d5", ended, after(4*time.Minute))}}}))
+	wantClaimed(after(4*time.Minute), time.Second, 10, "d1", "d4", "d5")
 }
 
 func notesOfGroups(t *testing.T, s Store) {
