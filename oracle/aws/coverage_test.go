@@ -2,6 +2,7 @@ package aws_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"reflect"
@@ -14,15 +15,18 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// Calls in declarations (call: ec2.DescribeVpcs) and in Go (ec2.DescribeVpcsInput).
-var (
-	declaredCall  = regexp.MustCompile(`\bcall: *([a-z0-9-]+)\.([A-Z][A-Za-z0-9]+)`)
-	collectorCall = regexp.MustCompile(`\b([a-z0-9]+)\.([A-Z][A-Za-z0-9]+)Input\b`)
-)
-
-// packages maps SDK modules to services, where the names differ.
-var packages = map[string]string{
-	"cloudwatchlogs": "logs", "configservice": "config", "elasticloadbalancingv2": "elbv2", "elbv2": "elbv2", "eventbridge": "events",
+// callers are the files that name calls, and how they do.
+var callers = []struct {
+	folder, names string
+	pattern       *regexp.Regexp
+}{
+	// call: ec2.DescribeVpcs
+	{"../../resources/aws", "*.yaml", regexp.MustCompile(`\bcall: *([a-z0-9-]+)\.([A-Z][A-Za-z0-9]+)`)},
+	// "ec2.DescribeRegions"
+	{"../../internal/posture/collect/aws", "*.go", regexp.MustCompile(`"([a-z0-9-]+)\.([A-Z][A-Za-z0-9]+)"`)},
+	// client.Call(ctx, "sts", "GetCallerIdentity", …)
+	{"../../internal/posture/collect/aws", "*.go", regexp.MustCompile(`\.Call\(ctx, "([a-z0-9-]+)", "([A-Z][A-Za-z0-9]+)"`)},
+	{"../../internal/posture/collect/derive", "aws_*.go", regexp.MustCompile(`"([a-z0-9-]+)\.([A-Z][A-Za-z0-9]+)"`)},
 }
 
 // TestWhatIsCalledIsCompared checks that every operation that a declaration or a
@@ -30,10 +34,12 @@ var packages = map[string]string{
 func TestWhatIsCalledIsCompared(t *testing.T) {
 	t.Parallel()
 	called := map[string]string{} // "service operation" -> file that calls it
-	collect(t, called, "../../resources/aws", ".yaml", declaredCall)
-	collect(t, called, "../../internal/posture/collect/aws", ".go", collectorCall)
-	if len(called) == 0 {
-		t.Fatal("no calls were found")
+	for _, c := range callers {
+		found := callsIn(t, c.folder, c.names, c.pattern)
+		if len(found) == 0 {
+			t.Errorf("no calls like %s were found in %s/%s", c.pattern, c.folder, c.names)
+		}
+		maps.Copy(called, found)
 	}
 	for call, where := range called {
 		service, operation, _ := strings.Cut(call, " ")
@@ -54,29 +60,25 @@ func TestWhatIsCalledIsCompared(t *testing.T) {
 	t.Logf("%d operations are called", len(called))
 }
 
-// collect adds the calls that match a pattern in the files of a folder.
-func collect(t *testing.T, called map[string]string, folder, extension string, pattern *regexp.Regexp) {
+// callsIn returns the calls that match a pattern in the files of a folder, with the file of each.
+func callsIn(t *testing.T, folder, names string, pattern *regexp.Regexp) map[string]string {
 	t.Helper()
-	if _, err := os.Stat(folder); err != nil {
-		return
-	}
+	called := map[string]string{}
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(name) != extension || strings.HasSuffix(name, "_test.go") {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		if ok, err := path.Match(names, path.Base(name)); !ok {
 			return err
 		}
 		text, err := os.ReadFile(path.Join(folder, name))
 		for _, match := range pattern.FindAllStringSubmatch(string(text), -1) {
-			service := match[1]
-			if renamed, ok := packages[service]; ok {
-				service = renamed
-			}
-			if _, known := clients[service]; known || extension == ".yaml" {
-				called[service+" "+match[2]] = name
-			}
+			called[match[1]+" "+match[2]] = name
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return called
 }
