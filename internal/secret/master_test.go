@@ -52,9 +52,10 @@ func TestMasterFileIsCreatedOnceAndPrivate(t *testing.T) {
 			t.Fatalf("processes that start together got keys %v", names)
 		}
 	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	if info, err := os.Stat(path); err != nil {
+		t.Error(err)
+	} else if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
 	}
 	if remaining, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".master-*")); len(remaining) > 0 {
 		t.Errorf("temporary files are left behind: %v", remaining)

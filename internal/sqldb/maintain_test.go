@@ -90,9 +90,10 @@ func TestBackupIsAConsistentCopy(t *testing.T) {
 	if err := db.Backup(ctx, path); err == nil {
 		t.Error("a backup overwrote another")
 	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode of the copy is %v, error %v: others can read it", info.Mode(), err)
+	if info, err := os.Stat(path); err != nil {
+		t.Error(err)
+	} else if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode of the copy is %v: others can read it", info.Mode())
 	}
 	copied := dbtest.Open(t, "sqlite://"+path)
 	if diff := cmp.Diff([]string{"a"}, ids(t, copied)); diff != "" {

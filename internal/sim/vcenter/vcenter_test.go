@@ -138,8 +138,11 @@ func TestClientsReadAllPages(t *testing.T) {
 	if err := v.Retrieve(t.Context(), []string{"VirtualMachine"}, []string{"name", "parent", "config.template"}, &machines); err != nil {
 		t.Fatal(err)
 	}
-	if len(machines) != 65 || machines[64].Name != "DC0_C0_RP0_VM64" || *machines[64].Parent != folder.Reference() || machines[64].Config.Template {
-		t.Errorf("%d machines, the last is %+v; want 65 in the folder", len(machines), machines[len(machines)-1].Name)
+	if len(machines) != 65 {
+		t.Fatalf("%d machines, want 65 in the folder", len(machines))
+	}
+	if machines[64].Name != "DC0_C0_RP0_VM64" || *machines[64].Parent != folder.Reference() || machines[64].Config.Template {
+		t.Errorf("the last machine is %s in %v, template %t", machines[64].Name, machines[64].Parent, machines[64].Config.Template)
 	}
 	var hosts []mo.HostSystem
 	all, err := view.NewManager(client.Client).CreateContainerView(t.Context(), client.ServiceContent.RootFolder, []string{"HostSystem"}, true)
