@@ -322,8 +322,11 @@ func (b *bench) reference(ctx context.Context, kind posture.EntityType, named bo
 		return "", err
 	}
 	reading, err := cases.ReadAll(ctx, b.types, []posture.EntityType{kind}, answers)
-	if err != nil || len(reading.Entities) == 0 {
-		return "", fmt.Errorf("no %s was read: %w", kind, err)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", kind, err)
+	}
+	if len(reading.Entities) == 0 {
+		return "", fmt.Errorf("no %s was read", kind)
 	}
 	if _, name, ok := strings.Cut(cases.ShortID(reading.Entities[0]), " "); ok && named {
 		return name, nil
