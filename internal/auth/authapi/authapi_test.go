@@ -422,8 +422,8 @@ func TestAuditIsCompletePagedAndWithoutSecrets(t *testing.T) {
 				t.Errorf("the %s is in the log or the audit records", name)
 			}
 		}
-		if !strings.Contains(output, `"operation":"createApiToken"`) {
-			t.Error("nothing was logged")
+		if !strings.Contains(s.lines.String(), `"operation":"createApiToken"`) {
+			t.Error("the creation of the token was not logged")
 		}
 	})
 }
