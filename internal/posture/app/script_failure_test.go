@@ -215,3 +215,43 @@ func TestRemovalFailsWhenObjectsCannotBeRead(t *testing.T) {
 		})
 	}
 }
+
+// TestLinkingFailsWhenObjectsCannotBeRead checks that link.sh changes nothing if a cloud does not
+// tell it what exists already, and works again when it does.
+func TestLinkingFailsWhenObjectsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		p              posture.Provider
+		program, words string // what is refused; "--" tells get-role from get-role-policy
+		arguments      []string
+		changes        bool // whether it may change anything before
+	}{
+		{posture.AWS, "aws", "iam get-role --", nil, false},
+		{posture.AWS, "aws", "iam get-role --", []string{"--cloudformation"}, false},
+		{posture.AWS, "aws", "iam get-role-policy", nil, true},
+		{posture.Azure, "az", "ad sp show", nil, false},
+		{posture.Azure, "az", "ad app permission list", nil, false},
+	} {
+		t.Run(strings.Join(append([]string{c.words}, c.arguments...), " "), func(t *testing.T) {
+			t.Parallel()
+			d := newScriptFixture(t)
+			id := d.customers()[c.p][0]
+			d.mustRun(c.p, "link.sh", append(c.arguments, id)...)
+			d.override(c.program, c.words, "echo 'An error occurred (AccessDenied)' >&2; exit 254")
+			d.Calls()
+			printed, err := d.bash(c.p, "link.sh", append(c.arguments, id)...)
+			if err == nil || !strings.Contains(printed, "AccessDenied") {
+				t.Errorf("%v\n%s", err, printed)
+			}
+			if !c.changes {
+				for _, call := range d.Calls() {
+					if !isReadOnly(call) {
+						t.Errorf("%s runs\n%s", call, printed)
+					}
+				}
+			}
+			d.override(c.program, c.words, "exec \"$0-simulated\" \"$@\"")
+			d.mustRun(c.p, "link.sh", append(c.arguments, id)...)
+		})
+	}
+}

@@ -111,7 +111,7 @@ func (s *Server) createPrincipal(_ context.Context, c Call) (string, error) {
 		return "", refuse("Resource '%s' does not exist", c.one("id"))
 	}
 	s.put(path, "principal", "yes")
-	return "", nil
+	return c.answer(map[string]string{"id": "principal-" + c.one("id")})
 }
 
 // requestedPermissions returns the Graph permissions that an application requests.

@@ -66,11 +66,14 @@ option() {
 }
 
 # external_id prints the external id that the existing role requires, or the one that
-# Vigil issues for the organisation.
+# Vigil issues for the organisation. It fails if the role cannot be read: another external
+# id would replace the one of the role.
 external_id() {
-	local id
-	id=$(aws iam get-role --role-name "$name" \
-		--query 'Role.AssumeRolePolicyDocument.Statement[0].Condition.StringEquals."sts:ExternalId"' --output text 2>/dev/null || true)
+	local id=
+	if exists aws iam get-role --role-name "$name"; then
+		id=$(aws iam get-role --role-name "$name" \
+			--query 'Role.AssumeRolePolicyDocument.Statement[0].Condition.StringEquals."sts:ExternalId"' --output text) || return
+	fi
 	if [[ -z $id || $id == None ]]; then
 		id=EXTERNAL-ID
 		[[ -n $dry_run ]] || id=$(call GET /v1/cloud-credentials/aws-external-id | member externalId)
@@ -82,7 +85,7 @@ external_id() {
 # make_role EXTERNAL_ID ACCOUNT creates or updates the role and its policies.
 make_role() {
 	local number arn trusting="{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"$trust\"},\"Action\":\"sts:AssumeRole\",\"Condition\":{\"StringEquals\":{\"sts:ExternalId\":\"$1\"}}}]}"
-	if aws iam get-role --role-name "$name" >/dev/null 2>&1; then
+	if exists aws iam get-role --role-name "$name"; then
 		run aws iam update-assume-role-policy --role-name "$name" --policy-document "$trusting"
 	else
 		run aws iam create-role --role-name "$name" --description 'Vigil reads how resources are configured' \
@@ -94,7 +97,7 @@ make_role() {
 		persist aws iam attach-role-policy --role-name "$name" --policy-arn "$arn"
 	done
 	remove_policies "$policies"
-	if aws iam get-role-policy --role-name "$name" --policy-name read-configuration >/dev/null 2>&1; then
+	if exists aws iam get-role-policy --role-name "$name" --policy-name read-configuration; then
 		# Earlier versions of this script used an inline policy.
 		run aws iam delete-role-policy --role-name "$name" --policy-name read-configuration
 	fi

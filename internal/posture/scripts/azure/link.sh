@@ -68,16 +68,18 @@ make_application() {
 		application=APPLICATION principal=PRINCIPAL # nothing is made in a dry run
 		return
 	fi
-	if ! az ad sp show --id "$application" --output none 2>/dev/null; then
-		persist az ad sp create --id "$application" --output none
+	if exists az ad sp show --id "$application" --output none; then
+		principal=$(az ad sp show --id "$application" --query id --output tsv)
+	else
+		principal=$(persist az ad sp create --id "$application" --query id --output tsv)
+		principal=${principal:-PRINCIPAL} # nothing is made in a dry run
 	fi
-	principal=$(az ad sp show --id "$application" --query id --output tsv 2>/dev/null || echo PRINCIPAL)
 }
 
 # ask_directory requests the permissions in Microsoft Graph that the application needs.
 ask_directory() {
-	local permission id have asked=
-	have=$(az ad app permission list --id "$application" --query '[].resourceAccess[].id' --output tsv 2>/dev/null || true)
+	local permission id have='' asked=
+	[[ $application == APPLICATION ]] || have=$(az ad app permission list --id "$application" --query '[].resourceAccess[].id' --output tsv)
 	while read -r permission; do
 		id=$(az ad sp show --id "$graph" --query "appRoles[?value=='$permission'].id" --output tsv)
 		if ! grep -qx "$id" <<<"$have"; then

@@ -152,7 +152,7 @@ check_accounts() {
 }
 
 # missing matches the errors by which clouds report that an object does not exist.
-missing='NoSuchEntity|NotFound|not found|not exist|could not be found'
+missing="NoSuchEntity|NotFound|not found|not exist|doesn't exist|could not be found"
 
 # exists COMMAND... reports whether a command that describes an object finds one. It ends the
 # script on any error other than a missing object, because callers use it in conditions, where
