@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"github.com/google/go-cmp/cmp"
+
 	"vigil/internal/audit"
 	"vigil/internal/instance"
 	"vigil/internal/sqldb"
@@ -10,7 +12,8 @@ import (
 type attempt struct {
 	request string
 	ids     []string // of the accounts to add
-	name    string   // new name of an account
+	renamed string   // id of the account that gets a new name
+	name    string   // the new name
 	acked   bool
 }
 
@@ -19,47 +22,45 @@ type attempt struct {
 func (r *recorder) checkRecords(in *instance.Installation) {
 	r.t.Helper()
 	recorded, removed := r.successes(in)
-	existing, accountNames := map[string]bool{}, map[string]bool{}
+	existing := map[string]string{} // name by id
 	err := in.DB.Read(r.t.Context(), func(tx *sqldb.Tx) error {
-		ids, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT id FROM account`)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			existing[id] = true
-		}
-		names, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM account`)
-		for _, name := range names {
-			accountNames[name] = true
-		}
+		_, err := sqldb.Query(tx, func(row sqldb.Row) (id string, err error) {
+			var name string
+			err = row.Scan(&id, &name)
+			existing[id] = name
+			return id, err
+		}, `SELECT id, name FROM account`)
 		return err
 	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	changes := 0
-	for _, a := range r.attempts {
+	want := map[string]string{}    // names of the accounts according to the audit log
+	for _, a := range r.attempts { // no two requests change the same account at the same time
 		if a.acked && !recorded[a.request] {
 			r.t.Errorf("%s was acknowledged and has no audit record", a.request)
 		}
-		if a.name != "" && accountNames[a.name] {
-			changes++
-			if !recorded[a.request] {
-				r.t.Errorf("%s: account %q was renamed without an audit record", a.request, a.name)
-			}
+		if !recorded[a.request] {
+			continue
 		}
 		for _, id := range a.ids {
-			changed := existing[id] || removed[id]
-			if changed {
-				changes++
-			}
-			if changed != recorded[a.request] {
-				r.t.Errorf("%s: account %s was added: %t; it has an audit record: %t", a.request, id, changed, recorded[a.request])
-			}
+			want[id] = "account " + id
+		}
+		if a.renamed != "" {
+			want[a.renamed] = a.name
 		}
 	}
-	if changes == 0 {
-		r.t.Error("no change was compared with its record")
+	for id := range removed {
+		if want[id] == "" {
+			r.t.Errorf("the audit log has the removal of account %s, but not its addition", id)
+		}
+		delete(want, id)
+	}
+	if len(want) == 0 {
+		r.t.Error("the audit log has no account")
+	}
+	if diff := cmp.Diff(want, existing); diff != "" {
+		r.t.Errorf("names of accounts (-audit log +stored):\n%.4000s", diff)
 	}
 }
 

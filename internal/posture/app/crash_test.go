@@ -152,6 +152,7 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	case "PUT": // renames an account
 		record, _ := body.(object)
 		a.name, _ = record["cloudAccountName"].(string)
+		a.renamed = ids[0]
 	}
 	r.attempts = append(r.attempts, a)
 	r.mu.Unlock()
