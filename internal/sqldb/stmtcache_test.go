@@ -3,6 +3,7 @@ package sqldb_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -80,23 +81,46 @@ func read(t *testing.T, db *sqldb.DB) (got []string, err error) {
 	return got, err
 }
 
-// TestManyDifferentStatements evicts statements while others are in use.
+// TestManyDifferentStatements evicts statements, on SQLite while another one of the same connection is
+// in use.
 func TestManyDifferentStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
-		var wg sync.WaitGroup
-		for w := range 4 {
-			wg.Go(func() {
-				for i := range 1500 {
-					n := (i*7 + w) % 700 // 400 texts in all; the cache of a connection has 200
-					err := db.Read(t.Context(), func(tx *sqldb.Tx) error {
-						got, err := sqldb.QueryOne(tx, sqldb.Scalar[int], fmt.Sprintf(`SELECT %d + CAST($1 AS BIGINT)`, n), i)
-						if err == nil && got != n+i {
-							return fmt.Errorf("%d + %d is %d", n, i, got)
-						}
+		starts := []int{0, 100, 200, 300}
+		const outer = `VALUES (0), (100), (200), (300)`
+		read := func(tx *sqldb.Tx) error {
+			// SQLite prepares a statement when its text is seen again.
+			if _, err := sqldb.Query(tx, sqldb.Scalar[int], outer); err != nil {
+				return err
+			}
+			if tx.Dialect() == sqldb.Postgres { // it cannot run a statement while another one returns rows
+				for _, start := range starts {
+					if err := add(tx, start); err != nil {
 						return err
-					})
-					if err != nil {
+					}
+				}
+				return nil
+			}
+			var got []int
+			for start, err := range sqldb.Each(tx, sqldb.Scalar[int], outer) {
+				if err == nil {
+					err = add(tx, start)
+				}
+				if err != nil {
+					return err
+				}
+				got = append(got, start)
+			}
+			if !slices.Equal(got, starts) {
+				return fmt.Errorf("the outer statement returned %v", got)
+			}
+			return nil
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 5 {
+					if err := db.Read(t.Context(), read); err != nil {
 						t.Error(err)
 						return
 					}
@@ -105,4 +129,17 @@ func TestManyDifferentStatements(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+// add runs 100 statements twice each, so that SQLite prepares them; the cache of a connection has 200.
+func add(tx *sqldb.Tx, start int) error {
+	for n := start; n < start+100; n++ {
+		for range 2 {
+			got, err := sqldb.QueryOne(tx, sqldb.Scalar[int], fmt.Sprintf(`SELECT %d + CAST($1 AS BIGINT)`, n), start)
+			if err != nil || got != n+start {
+				return fmt.Errorf("%d + %d is %d, error %v", n, start, got, err)
+			}
+		}
+	}
+	return nil
 }
