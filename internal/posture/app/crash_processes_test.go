@@ -58,11 +58,14 @@ func TestStopsOfPostgreSQLUnderThreeProcesses(t *testing.T) {
 			time.Sleep(time.Second)
 			db.Start()
 			up := time.Now()
-			for _, node := range c.nodes {
-				for end := up.Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-					if status, _, err := node.send("POST", "/v1/cloud-accounts/query", object{}); err == nil && status == 200 {
-						break
-					}
+			for i, node := range c.nodes {
+				answered := false
+				for end := time.Now().Add(2 * time.Minute); !answered && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+					status, _, err := node.send("POST", "/v1/cloud-accounts/query", object{})
+					answered = err == nil && status == 200
+				}
+				if !answered {
+					t.Errorf("process %d does not go on when the database is back", i)
 				}
 			}
 			slowest = max(slowest, time.Since(up))
