@@ -70,10 +70,18 @@ func TestProgramLogsInThroughTheBrowser(t *testing.T) {
 		if me := cli.want(200, "GET", "/console/session", nil); me.member("role") != "analyst" || me.member("userName") != "admin" {
 			t.Errorf("the program is %s", me.text)
 		}
+		count := 0
 		for _, listed := range results(api.want(200, "GET", "/v1/api-tokens", nil)) {
-			if listed["name"] == "vigil on laptop" && listed["expiryTime"] == nil {
+			if listed["name"] != "vigil on laptop" {
+				continue
+			}
+			count++
+			if listed["expiryTime"] == nil {
 				t.Errorf("the token does not expire: %v", listed)
 			}
+		}
+		if count != 1 {
+			t.Errorf("%d tokens of the program are listed, want one", count)
 		}
 
 		token, page = start()
