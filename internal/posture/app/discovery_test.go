@@ -14,7 +14,7 @@ func TestDiscovery(t *testing.T) {
 	s := newCloudFixtureOf(t, dbtest.SQLite(t), 2)
 	// The second account is a member of the organisation that the first one manages.
 	root, member := s.aws.Account(0), s.aws.Account(1)
-	reader, denied := s.azure.Reader(false), s.azure.Denied(false)
+	reader, denied, key := s.azure.Reader(false), s.azure.Denied(false), s.gcp.Reader().Key
 	azure := func(id, key, group string) object {
 		return object{"applicationId": id, "applicationKey": key, "directoryId": reader.Tenant, "managementGroupId": group}
 	}
@@ -37,7 +37,7 @@ func TestDiscovery(t *testing.T) {
 		{"a wrong secret", "azure", azure(reader.Application, "wrong", ""), 400, []string{"refuses to list the subscriptions"}},
 		{"an empty secret", "azure", azure(reader.Application, "", ""), 400, []string{`"path":"applicationKey"`, "must not be empty"}},
 		{"a secret's identifier", "azure", azure(reader.Application, reader.Application, ""), 400, []string{`"path":"applicationKey"`, "secret's identifier"}},
-		{"projects", "gcp", object{"serviceAccountKey": s.gcp.Reader().Key}, 200, []string{s.gcp.Projects()[0].ID, s.gcp.Projects()[1].ID}},
+		{"projects", "gcp", object{"serviceAccountKey": key}, 200, []string{s.gcp.Projects()[0].ID, s.gcp.Projects()[1].ID}},
 	} {
 		got := s.do("POST", "/v1/cloud-accounts/"+c.cloud+"-discovery-task", c.body)
 		if got.status != c.status {
@@ -48,7 +48,7 @@ func TestDiscovery(t *testing.T) {
 				t.Errorf("%s: %s lacks %s", c.name, got.text, want)
 			}
 		}
-		for _, secret := range []string{reader.Key, denied.Key} {
+		for _, secret := range []string{reader.Key, denied.Key, key, "PRIVATE KEY"} {
 			if strings.Contains(got.text, secret) {
 				t.Errorf("%s: the response contains a secret", c.name)
 			}
