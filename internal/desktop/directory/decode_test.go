@@ -62,8 +62,8 @@ func FuzzDecodePong(f *testing.F) {
 func TestNamesAreDecompressed(t *testing.T) {
 	t.Parallel()
 	// In a compressed DNS name, \xc0 and an offset refer to the rest of the name.
-	b := []byte("\x04corp\x07example\x00\xc0\x00\x03dc1\xc0\x00\xc0\x13")
-	for offset, want := range map[int]string{0: "corp.example", 14: "corp.example", 16: "dc1.corp.example"} {
+	b := []byte("\x04corp\x07example\x00\xc0\x00\x03dc1\xc0\x00\xc0\x10")
+	for offset, want := range map[int]string{0: "corp.example", 14: "corp.example", 16: "dc1.corp.example", 22: "dc1.corp.example"} {
 		if got, _, ok := decodeName(b, offset); got != want || !ok {
 			t.Errorf("decodeName at %d = %q %v, want %q", offset, got, ok, want)
 		}
