@@ -28,14 +28,11 @@ type fixture struct {
 	factory TargetFactory
 	targets []Target
 	ca      *pki.Authority
-	clock   atomic.Int64 // offset from the time of day
 }
 
 func (f *fixture) Secret(_ context.Context, ref desktop.SecretRef) (string, error) {
 	return "secret of " + string(ref), nil
 }
-
-func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.clock.Load())) }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
@@ -44,9 +41,9 @@ func newFixture(t *testing.T) *fixture {
 	if f.ca, err = pki.New("Test CA", pki.Around(time.Now(), 1000*24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	f.board = desktop.NewBoard(f.now)
+	f.board = desktop.NewBoard(time.Now)
 	f.factory = TargetFactory{
-		Secrets: f, Now: f.now,
+		Secrets: f, Now: time.Now,
 		Self: func(context.Context) (desktop.PeerHealth, error) {
 			return desktop.PeerHealth{Version: "1", Revision: desktop.Revision{Store: "s"}}, nil
 		},
@@ -87,7 +84,7 @@ func (f *fixture) probeFor(times int, timeout time.Duration) {
 	for range times {
 		for _, t := range f.targets {
 			ctx, cancel := context.WithTimeout(f.t.Context(), timeout)
-			f.board.Observe(t.observe(ctx, f.now))
+			f.board.Observe(t.observe(ctx, time.Now))
 			cancel()
 		}
 	}
@@ -184,7 +181,7 @@ func (f *fixture) controller(d sim.Domain) (*sim.Server, desktop.Domain) {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { _ = s.Stop() })
-	f.factory.Directory = directory.New(directory.Options{Secrets: f, Now: f.now})
+	f.factory.Directory = directory.New(directory.Options{Secrets: f, Now: time.Now})
 	return s, desktop.Domain{
 		ID: "d1", DNSName: d.DNSName, Primary: true, StartTLS: true, Trust: f.trust(),
 		Controllers: []string{net.JoinHostPort(s.Host(), strconv.Itoa(s.Port()))},
