@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"path"
 	"slices"
 	"testing"
 
@@ -201,38 +202,52 @@ func randomFirewall(random *rand.Rand) (f Firewall) {
 	return f
 }
 
-// TestPatternsMatchTexts compares covers and overlaps with the sets of short texts that
-// the patterns match. A pattern covers a text without wildcards if it matches it.
+// TestPatternsMatchTexts compares covers and overlaps for all pairs of patterns up to 4
+// characters with the texts that path.Match matches. A pattern covers a text without
+// wildcards if it matches it.
 func TestPatternsMatchTexts(t *testing.T) {
 	t.Parallel()
-	texts := words{""}
-	for i := 0; len(texts[i]) < 5; i++ { // all texts of a and b up to 5 letters
-		texts = append(texts, texts[i]+"a", texts[i]+"b")
-	}
-	random := rand.New(rand.NewPCG(5, 6))
-	for range 3000 {
-		a, b := randomPattern(random), randomPattern(random)
-		both, all := false, true // some text matches both; all texts that match b match a
+	texts, patterns := stringsOf("ab", 6), stringsOf("ab*?", 4) // 6, because aaa* and *bbb have no shorter text in common
+	matched := map[string][]bool{}                              // by pattern and number of the text
+	for _, p := range patterns {
 		for _, text := range texts {
-			inA, inB := covers(a, text), covers(b, text)
-			both = both || inA && inB
-			all = all && (inA || !inB)
+			want, err := path.Match(p, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if covers(p, text) != want {
+				t.Errorf("covers(%q, %q) is %t", p, text, !want)
+			}
+			matched[p] = append(matched[p], want)
 		}
-		if overlaps(a, b) != both {
-			t.Fatalf("overlaps(%q, %q) is %t", a, b, !both)
-		}
-		if covers(a, b) && !all {
-			t.Fatalf("covers(%q, %q) is true, but some text matches only the second pattern", a, b)
+	}
+	for _, a := range patterns {
+		for _, b := range patterns {
+			both, all := false, true // some text matches both; all texts that match b match a
+			for i, inA := range matched[a] {
+				inB := matched[b][i]
+				both = both || inA && inB
+				all = all && (inA || !inB)
+			}
+			if overlaps(a, b) != both {
+				t.Errorf("overlaps(%q, %q) is %t", a, b, !both)
+			}
+			if covers(a, b) && !all {
+				t.Errorf("covers(%q, %q) is true, but some text matches only the second pattern", a, b)
+			}
 		}
 	}
 }
 
-func randomPattern(random *rand.Rand) string {
-	text := make([]byte, random.IntN(5))
-	for i := range text {
-		text[i] = "ab*?"[random.IntN(4)]
+// stringsOf returns all strings of the characters up to a length.
+func stringsOf(characters string, length int) []string {
+	all := []string{""}
+	for i := 0; len(all[i]) < length; i++ {
+		for _, c := range characters {
+			all = append(all, all[i]+string(c))
+		}
 	}
-	return string(text)
+	return all
 }
 
 func FuzzParse(f *testing.F) {
