@@ -7,10 +7,9 @@ import (
 	"vigil/internal/posture/collect/declared"
 )
 
-// createdTypes are the types of which at least one resource must be found in moto, except for the
-// unsupported ones.
+// createdTypes are the types of which at least one resource must be found in moto.
 var createdTypes = []posture.EntityType{
-	"AWS.ACM.Certificate", "AWS.APIGateway.HttpApi", "AWS.APIGateway.RestApi", "AWS.AccessAnalyzer.Analyzer", "AWS.Account.Account", "AWS.Account.Region",
+	"AWS.ACM.Certificate", "AWS.APIGateway.HttpApi", "AWS.APIGateway.RestApi", "AWS.Account.Account", "AWS.Account.Region",
 	"AWS.AutoScaling.Group", "AWS.CloudFront.Distribution", "AWS.CloudTrail.Trail", "AWS.CloudWatch.Alarm", "AWS.Config.Recorder", "AWS.DynamoDB.Table",
 	"AWS.EC2.Address", "AWS.EC2.CidrRange", "AWS.EC2.FlowLog", "AWS.EC2.Image", "AWS.EC2.Instance", "AWS.EC2.InternetGateway", "AWS.EC2.KeyPair",
 	"AWS.EC2.LaunchTemplate", "AWS.EC2.NatGateway", "AWS.EC2.NetworkAcl", "AWS.EC2.NetworkInterface", "AWS.EC2.PublicIp", "AWS.EC2.RouteTable",
