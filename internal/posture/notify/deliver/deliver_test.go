@@ -325,12 +325,14 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 			mu           sync.Mutex
 			active, most int // channels that are sending now, and at a time at most
 		)
+		settled := make(chan struct{}, 100) // gets a value when a channel begins to send, and when it is done or was not permitted to send
 		release := make(chan struct{})
 		f.Sender = sendFunc(func(ctx context.Context) error {
 			mu.Lock()
 			active++
 			most = max(most, active)
 			mu.Unlock()
+			settled <- struct{}{}
 			select {
 			case <-release:
 			case <-ctx.Done():
@@ -347,11 +349,20 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 		f.add("org", 600, receivers)
 		f.raise("org", 1)
 		var sending sync.WaitGroup
-		f.round(&sending)
-		for full := false; !full; time.Sleep(time.Millisecond) {
-			mu.Lock()
-			full = active == 4 // the limit per organisation
-			mu.Unlock()
+		due, err := f.Dispatch(f.Context())
+		if err != nil || len(due) != 10 {
+			f.Fatalf("%d channels are due, want 10; %v", len(due), err)
+		}
+		for _, ref := range due {
+			sending.Go(func() {
+				if err := f.Channel(f.Context(), ref); err != nil {
+					f.Error(err)
+				}
+				settled <- struct{}{}
+			})
+		}
+		for range due {
+			<-settled
 		}
 		close(release)
 		sending.Wait()
