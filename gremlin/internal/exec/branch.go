@@ -329,7 +329,13 @@ func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 func (o *chooseOp) matchesOption(k int, opt plan.Option, v graph.Value, ok bool) (bool, error) {
 	switch opt.Pick {
 	case plan.PickPred:
-		return ok && opt.Pred.Test(o.run, v), nil
+		if !ok {
+			return false, nil
+		}
+		if err := o.run.visitParts(v); err != nil {
+			return false, err
+		}
+		return opt.Pred.Test(o.run, v), nil
 	case plan.PickUnproductive:
 		return !ok, nil
 	case plan.PickTest:
