@@ -52,7 +52,7 @@ var awsInstanceGroups = resource.Function{
 					groups = append(groups, id.Str)
 				}
 				ipv4[id.Str] = ipv4[id.Str] || hasPublicIPv4(i)
-				ipv6[id.Str] = ipv6[id.Str] || len(i.Get("Ipv6Addresses").Array()) > 0
+				ipv6[id.Str] = ipv6[id.Str] || len(i.Get(publicIPv6).Array()) > 0
 			}
 		}
 		for _, id := range groups {
@@ -66,6 +66,9 @@ var awsInstanceGroups = resource.Function{
 		return nil
 	},
 }
+
+// publicIPv6 is the path of an interface's IPv6 addresses without unique local addresses. VPCs get those from fd00::/8.
+const publicIPv6 = `Ipv6Addresses.#(Ipv6Address!%"fd*")#`
 
 // hasPublicIPv4 reports whether one of the private addresses of a network interface has a public
 // IPv4 address.
