@@ -207,7 +207,7 @@ type Store interface {
 	// Apply stores transitions of alerts together with their deliveries. A
 	// transition whose alert was changed by another process meanwhile is skipped
 	// with its deliveries. Each delivery makes those of its Queue that are
-	// postponed by more than a [Lease] due: they are sent before it.
+	// postponed by more than two leases due: they are sent before it.
 	Apply(ctx context.Context, changes []Transition) error
 
 	// Claim returns deliveries that are due and leases them to the caller, the one

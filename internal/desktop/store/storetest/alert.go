@@ -232,6 +232,17 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	ended.State, ended.ResolvedAt = alert.Resolved, after(4*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d5", ended, after(4*time.Minute))}}}))
 	wantClaimed(after(4*time.Minute), time.Second, 10, "d1", "d4", "d5")
+
+	// An evaluation that began before another process claimed a delivery does not make that one due.
+	wantClaimed(after(5*time.Minute), alert.Lease, 10, "d1", "d4", "d5")
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: again(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
+	wantClaimed(after(5*time.Minute+time.Second), alert.Lease, 10)
+}
+
+// again returns the next alert about the subject of one that is resolved.
+func again(a alert.Alert, since time.Time) alert.Alert {
+	a.Since, a.FiredAt, a.NotifiedAt = since, since, since
+	return a
 }
 
 func notesOfGroups(t *testing.T, s Store) {
