@@ -48,6 +48,17 @@ func (i *inventory) ownRule(query string) answer {
 	return i.want(201, "POST", "/v1/rules", object{"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery(query)})
 }
 
+// verdict returns the verdict of a rule on an entity, or "" if it is not listed.
+func (i *inventory) verdict(entity posture.EntityID, rule string) string {
+	i.t.Helper()
+	for _, v := range results(i.want(200, "GET", entityPath(string(entity))+"/verdicts", nil)) {
+		if v["ruleId"] == rule {
+			return v["verdict"].(string)
+		}
+	}
+	return ""
+}
+
 func TestVerdictsNeighboursAndFindingsOfAnEntity(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
@@ -55,13 +66,7 @@ func TestVerdictsNeighboursAndFindingsOfAnEntity(t *testing.T) {
 		account, vpcs := i.network()
 		rule := i.ownRule(defaultNetworks).member("id")
 		for n, want := range []string{"Violation", "Pass", "Unknown"} {
-			got := ""
-			for _, v := range results(i.want(200, "GET", entityPath(string(vpcs[n].ID))+"/verdicts", nil)) {
-				if v["ruleId"] == rule {
-					got = v["verdict"].(string)
-				}
-			}
-			if got != want {
+			if got := i.verdict(vpcs[n].ID, rule); got != want {
 				t.Errorf("%s: %q, want %s", vpcs[n].Name, got, want)
 			}
 		}
@@ -119,10 +124,8 @@ func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 	const withAboutLabel = `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true).as('about').hasNot('cidrBlock')`
 	rule := i.ownRule(withAboutLabel).member("id")
 	for n, want := range []string{"Violation", "NotApplicable", "Unknown"} {
-		for _, v := range results(i.want(200, "GET", entityPath(string(vpcs[n].ID))+"/verdicts", nil)) {
-			if v["ruleId"] == rule && v["verdict"] != want {
-				t.Errorf("%s: %v, want %s", vpcs[n].Name, v["verdict"], want)
-			}
+		if got := i.verdict(vpcs[n].ID, rule); got != want {
+			t.Errorf("%s: %q, want %s", vpcs[n].Name, got, want)
 		}
 	}
 	tried := i.want(200, "POST", "/v1/rules/test", object{"query": withAboutLabel, "partitionKey": account}).body
