@@ -6,7 +6,7 @@
 // When a component or part meets the condition for the rule's time, an alert is
 // raised. Alerts of a rule with the same cause form a group. A group causes one
 // notice when it starts, one when alerts join it after quietTime, one per repeat
-// interval if the rule has one, and one when all its alerts are resolved.
+// interval if the rule has one, and one when its last firing alert is resolved.
 // Acknowledged groups are not repeated; silenced groups send nothing. Notices
 // are stored in the same transaction as the alert and retried until they are
 // delivered or a day has passed, so that a crash loses none. Notices of a group

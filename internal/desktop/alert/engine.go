@@ -202,6 +202,9 @@ const Lease = time.Minute
 const (
 	sendLimit = Lease / 2 // of one delivery; none is started later than this after the claim
 	maxClaim  = 16        // deliveries that are sent concurrently
+
+	// lastRecord limits how long a stop waits until a sent delivery is recorded.
+	lastRecord = 5 * time.Second
 )
 
 // Deliver sends the deliveries that are due, once.
@@ -260,7 +263,13 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) (done bool, err error)
 	}
 	err = e.send(ctx, ch, d)
 	if err == nil {
+		// Record it even if the engine was stopped meanwhile: otherwise it is sent again after a restart.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRecord)
+		defer cancel()
 		return true, e.Store.Delivered(ctx, d.ID)
+	}
+	if ctx.Err() != nil {
+		return false, ctx.Err() // the engine was stopped: the receiver did not fail
 	}
 	d.Attempts++
 	d.Error = err.Error()

@@ -375,3 +375,36 @@ func TestRetriedNoticeGoesToItsOwnChannel(t *testing.T) {
 		t.Errorf("still queued: %+v, %v", due, err)
 	}
 }
+
+// TestNoticeSentDuringAStopIsNotSentAgain stops a delivery while the receiver takes the notice.
+func TestNoticeSentDuringAStopIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o.receive = func(context.Context, alert.Channel) error { stop(); return nil }
+	o.set(desktop.GatewayStale, time.Second)
+	if err := errors.Join(e.Evaluate(t.Context()), e.Deliver(ctx)); err != nil {
+		t.Error(err)
+	}
+	wantSent(t, o, "FIRING")
+	if due, err := s.Claim(t.Context(), o.now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+		t.Errorf("still queued: %+v, %v", due, err)
+	}
+}
+
+// TestAStoppedAttemptDoesNotCount stops a delivery that is cancelled with it.
+func TestAStoppedAttemptDoesNotCount(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	o.receive = func(ctx context.Context, _ alert.Channel) error { stop(); <-ctx.Done(); return ctx.Err() }
+	o.set(desktop.GatewayStale, time.Second)
+	if err := errors.Join(e.Evaluate(t.Context()), e.Deliver(ctx)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if due, err := s.Claim(t.Context(), o.now().Add(alert.Lease), time.Minute, 10); err != nil || len(due) != 1 || due[0].Attempts != 0 {
+		t.Errorf("queued: %+v, %v; want one without attempts", due, err)
+	}
+}
