@@ -90,17 +90,22 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// try makes one attempt. The timeout also covers a response that stalls. The transport has shorter
-// time limits of its own, whose errors match context.DeadlineExceeded too: callers would take them
-// for the end of the run.
+// try makes one attempt. The timeout also covers a response that stalls. The transport and the
+// credentials provider have shorter time limits of their own, whose errors match
+// context.DeadlineExceeded too: callers would take them for the end of the run.
 func (x *exchange) try(ctx context.Context) (string, error) {
 	attempt, cancel := context.WithTimeout(ctx, x.client.options.Timeout)
 	defer cancel()
 	answer, err := x.send(attempt)
-	if err != nil && ctx.Err() == nil && (attempt.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
-		return "", fmt.Errorf("%s %s in %s: %w", x.op.Service.Name, x.op.Name, x.region, ErrSlow)
+	switch {
+	case err == nil, ctx.Err() != nil, attempt.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
+		return answer, err
+	case attempt.Err() == nil:
+		if missing, ok := errors.AsType[*credentialsError](err); ok { // its text says why, such as no metadata service
+			return "", &credentialsError{errors.New(missing.err.Error())}
+		}
 	}
-	return answer, err
+	return "", fmt.Errorf("%s %s in %s: %w", x.op.Service.Name, x.op.Name, x.region, ErrSlow)
 }
 
 func (x *exchange) send(ctx context.Context) (string, error) {

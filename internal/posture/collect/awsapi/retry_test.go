@@ -76,6 +76,30 @@ func TestTransportTimeoutsAreRetried(t *testing.T) {
 	}
 }
 
+// noIdentity has no credentials: the metadata service of the machine cannot be reached.
+type noIdentity struct{}
+
+func (noIdentity) Retrieve(context.Context) (aws.Credentials, error) {
+	return aws.Credentials{}, fmt.Errorf("no EC2 IMDS role found: %w", context.DeadlineExceeded)
+}
+
+// TestTimeoutsOfCredentialsNameTheReason checks a time limit of the credentials provider that is
+// shorter than that of an attempt. The provider has made its own retries, and its error says what
+// is missing.
+func TestTimeoutsOfCredentialsNameTheReason(t *testing.T) {
+	t.Parallel()
+	attempts := 0
+	count := func(context.Context, awsapi.Attempt) error {
+		attempts++
+		return nil
+	}
+	c := serve(t, awsapi.Options{Attempts: 2, Credentials: noIdentity{}, Before: count}, nil)
+	_, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil)
+	if err == nil || !strings.Contains(err.Error(), "no EC2 IMDS role found") || errors.Is(err, context.DeadlineExceeded) || attempts != 1 {
+		t.Errorf("after %d attempts: %v", attempts, err)
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	c := serve(t, awsapi.Options{Attempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
