@@ -146,7 +146,9 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 	g.noteActivity(e, now)
 	limit := g.limit(e, now)
 	g.admitWaiting(s, limit) // the limit may have grown since the last request ended
-	if len(s.waiting) == 0 && s.running < limit && g.hasRoomFor(e) {
+	// What still waits below the limit has no room. If this request has room, as with a slot that is
+	// reserved for administrators, it takes nothing from the queue.
+	if s.running < limit && g.hasRoomFor(e) {
 		g.admit(e, s)
 		g.mu.Unlock()
 		return leave, nil

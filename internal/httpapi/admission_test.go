@@ -187,6 +187,39 @@ func TestQueuedRequestsEnterWhenTheLimitGrows(t *testing.T) {
 	})
 }
 
+// TestReservedSlotsAreFreeForAdministratorsOfAQueue has requests of an organisation that wait, while its limit has
+// grown, for room in the server. They may not use the reserved slot, so its administrator does not wait behind them.
+func TestReservedSlotsAreFreeForAdministratorsOfAQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Hour, Admit: httpapi.Admission{Total: 5, Reserved: 1, Reads: 4, Shared: 2, Wait: time.Hour}},
+			blockingRoute("GET /x", "viewer", release),
+			httpapi.Route{Pattern: "GET /now", Need: "viewer", Operation: "now", Handler: returns(1)})
+		done := make(chan int, 20)
+		send := func(path, token string, n int) {
+			for range n {
+				go func() { done <- request(m, "GET", path, "", "Authorization", "Bearer "+token).StatusCode }()
+				synctest.Wait()
+			}
+		}
+		send("/x", "b/viewer", 1)
+		send("/x", "a/viewer", 4) // two run and two wait
+		time.Sleep(2 * time.Second)
+		send("/now", "a/admin", 1) // one of the two may run now, the other has no room
+		select {
+		case status := <-done:
+			if status != 200 {
+				t.Errorf("status %d, want 200", status)
+			}
+		default:
+			t.Error("the administrator waits")
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
 func TestQueuedRequestsThatTimeOutAre429(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
