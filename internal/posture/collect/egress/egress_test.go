@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"vigil/internal/outbound"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/sim/gateway/gatewaytest"
 )
@@ -146,12 +147,36 @@ func TestBodyWriteToIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestGatewayIgnoresProxies connects to a gateway although the environment and the options name
-// a proxy, which does not exist.
-func TestGatewayIgnoresProxies(t *testing.T) {
+// setProxy makes the environment name a proxy, which does not exist.
+func setProxy(t *testing.T) {
+	t.Helper()
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "ALL_PROXY"} {
 		t.Setenv(name, "http://127.0.0.1:1")
 	}
+	t.Setenv("NO_PROXY", "")
+	t.Setenv("no_proxy", "")
+}
+
+// TestProxyOfTheEnvironmentIsIgnored calls an address that is refused when the transport
+// connects to it. Through the proxy, the error would name the proxy.
+func TestProxyOfTheEnvironmentIsIgnored(t *testing.T) {
+	setProxy(t)
+	const address = "169.254.1.1"
+	transport, err := egress.New(egress.Options{Allow: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	_, err = transport.Client().Get("https://" + address)
+	if !errors.Is(err, outbound.ErrRefused) || strings.Contains(err.Error(), "127.0.0.1") {
+		t.Errorf("%v, want that the address itself is refused", err)
+	}
+}
+
+// TestGatewayIgnoresProxies connects to a gateway although the environment and the options name
+// a proxy, which does not exist.
+func TestGatewayIgnoresProxies(t *testing.T) {
+	setProxy(t)
 	transport, err := egress.New(egress.Options{Gateway: startGateway(t), Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:1"}})
 	if err != nil {
 		t.Fatal(err)
