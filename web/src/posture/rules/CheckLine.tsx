@@ -9,6 +9,7 @@ interface Props {
   isEmpty: boolean;
   /** What the query reads; undefined until the server has found this text valid. */
   reads: RuleCheck['reads'];
+  /** Why the last check failed. A text that was found valid is checked again after each change of the data, and stays valid if that fails. */
   failure: unknown;
 }
 
@@ -23,7 +24,7 @@ export function CheckLine({ problems, isEmpty, reads, failure }: Props) {
       </span>
     );
   if (isEmpty) return <span className="t3">Write a query.</span>;
-  if (failure)
+  if (!reads && failure)
     return (
       <span className="word c-unknown">
         <Mark name="unknown" />
