@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// metrics is the collector of the queue's metrics. It counts waiting jobs in the
-// database when it is scraped.
+// metrics collects the metrics of a queue. It counts the waiting jobs in the database
+// at each scrape.
 type metrics struct {
 	db       *sqldb.DB
 	waiting  *prometheus.Desc
@@ -32,7 +32,7 @@ func newMetrics(db *sqldb.DB) *metrics {
 			Name: "vigil_jobs_running", Help: "Jobs running in this process.",
 		}, []string{"queue", "kind"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_jobs_total", Help: "Finished attempts of jobs in this process, by outcome.",
+			Name: "vigil_jobs_total", Help: "Ended attempts of jobs in this process, by outcome: done, later (the job asked to run again), interrupted (the process stopped, the job returned to the queue) or failed.",
 		}, []string{"queue", "kind", "outcome"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vigil_job_wait_seconds", Help: "Time from when a job was due to its start.", Buckets: buckets,
@@ -43,8 +43,9 @@ func newMetrics(db *sqldb.DB) *metrics {
 	}
 }
 
-// due returns the time since which a job counts as waiting, or zero if it is not known:
-// ScheduledAt of a job with a share holds its turn, which is not a real time (share.go).
+// due returns the time at which the wait of a job for its start began, or zero if that is
+// unknown. For a job with a share, ScheduledAt is not a real time but holds its turn
+// (share.go), so the time is known only at its first attempt: when it was inserted.
 func due(job *rivertype.JobRow, meta metadata) time.Time {
 	switch {
 	case meta.Turn == 0:
@@ -55,8 +56,8 @@ func due(job *rivertype.JobRow, meta metadata) time.Time {
 	return time.Time{}
 }
 
-// begin records the start of a job that was due at a time. The returned function records
-// its end.
+// begin records the start of an attempt of a job, and how long the job waited since due
+// unless that is zero. The returned function records the end of the attempt and its outcome.
 func (m *metrics) begin(job *rivertype.JobRow, due time.Time) func(error) {
 	start := time.Now()
 	if !due.IsZero() {
@@ -71,12 +72,18 @@ func (m *metrics) begin(job *rivertype.JobRow, due time.Time) func(error) {
 	}
 }
 
+// outcome returns the label of the metrics for an attempt that ended with err: "done",
+// "later" if the handler asked to be called again, "interrupted" if the process stopped and
+// the job returned to the queue, or "failed".
 func outcome(err error) string {
 	if err == nil {
 		return "done"
 	}
 	if _, ok := errors.AsType[*laterError](err); ok {
 		return "later"
+	}
+	if errors.Is(err, errInterrupted) {
+		return "interrupted"
 	}
 	return "failed"
 }

@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -41,8 +42,8 @@ func TestMetricsCountWaitingRunningAndFinishedJobs(t *testing.T) {
 	})
 }
 
-// TestWaitOfRepeatedJobsIsNotTheirAge repeats a job with a share. Its scheduled_at is its
-// turn, so it is not known since when the second attempt was due.
+// TestWaitOfRepeatedJobsIsNotTheirAge repeats a job with a share. Its scheduled_at holds its
+// turn instead of a time, so it is not known when the second attempt was due.
 func TestWaitOfRepeatedJobsIsNotTheirAge(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
@@ -83,6 +84,59 @@ func TestPanicEndsTheAttemptInMetricsAndTraces(t *testing.T) {
 			t.Errorf("the span of the attempt has not ended with an error: %v", got)
 		}
 	})
+}
+
+func TestAttemptThatTheProcessInterruptsIsNotAFailure(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		reg, spans := prometheus.NewPedanticRegistry(), tracetest.NewInMemoryExporter()
+		tracer, err := tracing.New(tracing.Options{Sample: 1, Exporter: spans})
+		if err != nil {
+			t.Fatal(err)
+		}
+		running := make(chan struct{})
+		q := newQueue(t, db, job.Config{Metrics: reg, Tracer: tracer})
+		start(t, q, func(ctx context.Context, _ job.Job[greet]) error {
+			running <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		insert(t, db, q, "x", job.Options{})
+		next(t, running)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := q.Stop(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := outcomes(t, reg); !maps.Equal(got, map[string]float64{"interrupted": 1}) {
+			t.Errorf("outcomes of attempts: %v, want one that was interrupted", got)
+		}
+		for _, s := range spans.GetSpans() {
+			if s.Name == "job greet" && s.Status.Code == codes.Error {
+				t.Errorf("the span of the attempt has an error: %v", s.Status)
+			}
+		}
+	})
+}
+
+// outcomes returns the number of ended attempts by outcome.
+func outcomes(t *testing.T, reg prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if f.GetName() == "vigil_jobs_total" && l.GetName() == "outcome" {
+					n[l.GetValue()] += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return n
 }
 
 // values returns the sum of each metric, and of histograms the count.

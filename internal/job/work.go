@@ -102,6 +102,9 @@ func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadat
 		done(err)
 	}()
 	err = handle(ctx)
+	if outcome(err) == "failed" && q.stopping.Load() && ctx.Err() != nil {
+		err = errInterrupted
+	}
 	return err
 }
 
@@ -109,8 +112,12 @@ func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadat
 // recovers the panic.
 var errPanic = errors.New("the handler panicked")
 
-// failure returns the error of a handler that failed, and nil if it asked to be called
-// again.
+// errInterrupted replaces the error of a handler whose context ended because this process
+// stops. The attempt does not count: the job returns to the queue.
+var errInterrupted = errors.New("the process stops")
+
+// failure returns the error of a handler that failed. It returns nil if the handler asked to
+// be called again, or was interrupted because the process stops.
 func failure(err error) error {
 	if outcome(err) != "failed" {
 		return nil
@@ -126,7 +133,7 @@ func (q *Queue) result(ctx context.Context, err error) error {
 	if later, ok := errors.AsType[*laterError](err); ok {
 		return river.JobSnooze(later.after)
 	}
-	if q.stopping.Load() && ctx.Err() != nil {
+	if errors.Is(err, errInterrupted) {
 		return river.JobSnooze(0)
 	}
 	if _, ok := errors.AsType[*failError](err); ok {
