@@ -81,6 +81,9 @@ func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]by
 		d.service.accepted, d.service.refused = [sha256.Size]byte{}, refused{sum, c.options.Now(), d.serviceRefused(refusal)}
 	} else if err == nil {
 		d.service.accepted = sum
+		if d.service.refused.sum == sum { // otherwise a window that is read now could make it wait again
+			d.service.refused = refused{}
+		}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vigil/internal/desktop"
+	sim "vigil/internal/sim/directory"
 )
 
 func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
@@ -74,5 +75,30 @@ func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
 	s.password.Store("service")
 	if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
 		t.Errorf("Survey with the right password = %v", err)
+	}
+}
+
+// TestAcceptedServicePasswordIsNotRefusedAgain has the password changed in the directory to the configured one. The
+// first survey that succeeds then reads an observation window that is longer than the usual one.
+func TestAcceptedServicePasswordIsNotRefusedAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t, 1, nil)
+	s.password.Store("outdated")
+	if _, err := s.client.Survey(t.Context(), "d1"); err == nil {
+		t.Fatal("a wrong password is accepted")
+	}
+	s.controllers[0].Change(func(d *sim.Domain) {
+		d.LockoutWindow = 4 * time.Hour
+		for i := range d.Users {
+			if d.Users[i].Name == "svc" {
+				d.Users[i].Password = "outdated"
+			}
+		}
+	})
+	s.clock.Add(int64(32 * time.Minute))
+	for range 2 {
+		if _, err := s.client.Survey(t.Context(), "d1"); err != nil {
+			t.Errorf("Survey with the accepted password = %v", err)
+		}
 	}
 }
