@@ -52,14 +52,15 @@ func Eq(s Space, a, b graph.Value) bool {
 	if rank(a) != rank(b) {
 		return false
 	}
-	if x, ok := Elems(a); ok {
-		y, _ := Elems(b)
-		if len(x) != len(y) {
+	if isSet(a) {
+		if setSize(a) != setSize(b) {
 			return false
 		}
-		if isSet(a) {
-			x, y = sorted(s, nil, x), sorted(s, nil, y)
-		}
+		x, y := align(sortedRuns(s, nil, a), sortedRuns(s, nil, b))
+		return slices.EqualFunc(x, y, func(v, w graph.Value) bool { return Eq(s, v, w) })
+	}
+	if x, ok := Elems(a); ok {
+		y, _ := Elems(b)
 		return slices.EqualFunc(x, y, func(v, w graph.Value) bool { return Eq(s, v, w) })
 	}
 	if x, ok := Entries(a); ok {
@@ -144,19 +145,19 @@ func isComparable(s Space, a, b graph.Value) bool {
 }
 
 // contents returns the contained values of two values of one type in the order
-// of comparison, or false if they contain none.
+// of comparison, those of sets like align, or false if they contain none.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
-	x, ok = Elems(a)
-	if ok {
+	if isSet(a) {
+		x, y = align(sortedRuns(s, s, a), sortedRuns(s, s, b))
+		return x, y, true
+	}
+	if x, ok = Elems(a); ok {
 		y, _ = Elems(b)
-		if isSet(a) {
-			x, y = sorted(s, s, x), sorted(s, s, y)
-		}
 		return x, y, true
 	}
 	if ea, ok := Entries(a); ok {
 		eb, _ := Entries(b)
-		return sorted(s, s, entryValues(ea)), sorted(s, s, entryValues(eb)), true
+		return sortedEntries(s, ea), sortedEntries(s, eb), true
 	}
 	switch a.Kind() {
 	case graph.KindEntry:
@@ -176,24 +177,14 @@ func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	return nil, nil, false
 }
 
-func entryValues(es []graph.Entry) []graph.Value {
+// sortedEntries returns the entries of a map as values in the order of s.
+func sortedEntries(s Space, es []graph.Entry) []graph.Value {
 	out := make([]graph.Value, len(es))
 	for i, e := range es {
 		out[i] = graph.EntryOf(e)
 	}
+	sortBy(s, s, out, func(v graph.Value) graph.Value { return v })
 	return out
-}
-
-// sorted returns the values in the order of by. The comparisons count as work of s.
-func sorted(s, by Space, vs []graph.Value) []graph.Value {
-	vs = slices.Clone(vs)
-	slices.SortStableFunc(vs, func(a, b graph.Value) int {
-		if s != nil && !s.Tick(1) {
-			return 0
-		}
-		return Order(by, a, b)
-	})
-	return vs
 }
 
 // Order is a total order of all values, the order of the order step: null,
