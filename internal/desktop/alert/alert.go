@@ -210,9 +210,9 @@ type Store interface {
 	// postponed by more than two leases due: they are sent before it.
 	Apply(ctx context.Context, changes []Transition) error
 
-	// Claim returns deliveries that are due and leases them to the caller, the one
-	// that expires first before the others. It leaves out deliveries for which an
-	// earlier one of the same Queue is postponed or leased.
+	// Claim returns the deliveries that have been due longest, the one that expires
+	// first before the others, and leases them to the caller. It leaves out deliveries
+	// for which an earlier one of the same Queue is postponed or leased.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 
 	// Delivered removes a delivery.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"vigil/internal/desktop/alert"
@@ -126,6 +127,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 		if err := tx.Lock("desktop_delivery"); err != nil {
 			return err
 		}
+		// A delivery is due when it and all earlier ones of its queue are. Those that have been due longest are
+		// claimed: if the first to expire were, retries to a receiver that does not answer would delay all others.
 		due, err = sqldb.Query(tx, scanDelivery, `
 			SELECT `+deliveryColumns+`
 			FROM desktop_delivery
@@ -137,11 +140,17 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 				  AND earlier.queue <> ''
 				  AND earlier.expire_at < desktop_delivery.expire_at
 				  AND earlier.next_at > $1)
-			ORDER BY expire_at, id
+			ORDER BY (
+				SELECT MAX(same.next_at)
+				FROM desktop_delivery same
+				WHERE same.id = desktop_delivery.id
+				   OR same.queue = desktop_delivery.queue AND same.queue <> '' AND same.expire_at < desktop_delivery.expire_at
+			  ), expire_at, id
 			LIMIT $2`+tx.ForUpdate(), millis(now), limit)
 		if err != nil {
 			return err
 		}
+		slices.SortStableFunc(due, func(a, b alert.Delivery) int { return a.ExpireAt.Compare(b.ExpireAt) })
 		for _, d := range due {
 			if _, err := tx.Exec(`UPDATE desktop_delivery SET next_at = $2 WHERE id = $1`, d.ID, millis(now.Add(lease))); err != nil {
 				return err

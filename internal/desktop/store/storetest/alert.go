@@ -218,7 +218,7 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	wantClaimed(now, time.Minute, 10, "d2")
 	wantClaimed(after(2*time.Second), time.Second, 10, "d3", "d4") // d2 is being sent
 	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 1, NextAt: after(time.Minute)}))
-	wantClaimed(after(30*time.Second), time.Second, 10, "d3", "d4")
+	wantClaimed(after(30*time.Second), 45*time.Second, 10, "d3", "d4")
 	wantClaimed(after(time.Minute), time.Second, 1, "d2")
 	wantClaimed(after(2*time.Minute), time.Second, 2, "d2", "d1")
 	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 2, NextAt: after(time.Hour)}))
@@ -237,6 +237,31 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	wantClaimed(after(5*time.Minute), alert.Lease, 10, "d1", "d4", "d5")
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: again(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
 	wantClaimed(after(5*time.Minute+time.Second), alert.Lease, 10)
+}
+
+// deliveriesFair has more deliveries that are due than one Claim returns. Those to a receiver that does not answer
+// must not be retried before others are sent for the first time.
+func deliveriesFair(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	fired := firingAlert("a")
+	other := fired
+	other.Cause.ID = "f2"
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+		delivery("d1", fired, now), delivery("d2", fired, after(time.Second)), delivery("d3", other, after(2*time.Second)),
+	}}}))
+	claim := func(at time.Time, want string) {
+		t.Helper()
+		due, err := s.Claim(ctx, at, time.Minute, 1)
+		must(t, err)
+		if len(due) != 1 || due[0].ID != want {
+			t.Errorf("claimed %+v, want %s", due, want)
+		}
+	}
+	claim(after(3*time.Second), "d1")
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "d1", Attempts: 1, NextAt: after(8 * time.Second)}))
+	claim(after(33*time.Second), "d3") // it was due before d1, and before d2, which waits for d1
+	claim(after(33*time.Second), "d1")
 }
 
 // again returns the next alert about the subject of one that is resolved.

@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"NotesOfGroupsOfAlerts":                    notesOfGroups,
 		"DeliveriesAreClaimedOnce":                 deliveriesClaimed,
 		"DeliveriesOfAGroupKeepTheirOrder":         deliveriesOrdered,
+		"RetriesDoNotOvertakeOtherDeliveries":      deliveriesFair,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
