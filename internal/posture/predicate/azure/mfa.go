@@ -265,7 +265,8 @@ type guests struct{ kind, tenant string }
 // guestKinds are the types of guests and external users.
 var guestKinds = []string{"internalGuest", "b2bCollaborationGuest", "b2bCollaborationMember", "b2bDirectConnectUser", "otherExternalUser", "serviceProvider"}
 
-// futureValue stands for every value that Graph does not return to clients that do not ask for it.
+// futureValue stands for every value that Graph does not return to clients that do not ask for it. It is
+// also the type or tenant of guests if Graph returned none.
 const futureValue = "unknownFutureValue"
 
 // guestsOf returns the guests that the users of a policy include or exclude, each by their types
@@ -277,15 +278,18 @@ func guestsOf(users gjson.Result, side string) (all []guests) {
 		}
 	}
 	named := users.Get(side + "GuestsOrExternalUsers")
-	tenants := []string{""}
-	switch kind := named.Get("externalTenants.membershipKind").String(); kind {
-	case "", "all":
-	case "enumerated":
-		tenants = texts(named.Get("externalTenants.members"))
-	default:
-		tenants = []string{futureValue}
+	tenants := []string{futureValue}
+	switch external := named.Get("externalTenants"); {
+	case !hasAny(external), external.Get("membershipKind").String() == "all":
+		tenants = []string{""}
+	case external.Get("membershipKind").String() == "enumerated" && hasAny(external.Get("members")):
+		tenants = texts(external.Get("members"))
 	}
-	for kind := range strings.SplitSeq(named.Get("guestOrExternalUserTypes").String(), ",") {
+	kinds := named.Get("guestOrExternalUserTypes").String()
+	if kinds == "" && hasAny(named) {
+		kinds = futureValue
+	}
+	for kind := range strings.SplitSeq(kinds, ",") {
 		kind = strings.TrimSpace(kind)
 		if kind == "" || kind == "none" {
 			continue
