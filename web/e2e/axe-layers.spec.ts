@@ -3,7 +3,7 @@ import { dialogs } from './dialogs';
 import { desktopAt, expect, logInTo, postureAt, test } from './fixtures';
 import { panels } from './screens';
 
-test.describe.configure({ timeout: 300_000 }); // as for screens
+test.describe.configure({ timeout: 300_000 }); // for the same reason as in axe.spec.ts
 
 // What lies above or beside a screen: drawers, panels, tabs, menus and dialogs.
 

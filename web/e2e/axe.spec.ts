@@ -2,7 +2,7 @@ import { check } from './axe';
 import { desktopAt, postureAt, test } from './fixtures';
 import { desktopScreens, postureScreens } from './screens';
 
-test.describe.configure({ timeout: 300_000 }); // six looks at up to 10,000 elements each
+test.describe.configure({ timeout: 300_000 }); // check analyses up to 10,000 elements six times
 
 for (const screen of postureScreens)
   test(`axe finds nothing on ${screen}`, async ({ posture }) => {

@@ -1,7 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test';
 import { expect, settled } from './fixtures';
 
-/** Opens a dialog of a domain account, which the demo may not have. */
+/** Opens a dialog of a domain account. The account is not in the demo: the request for the accounts gets a prepared answer. */
 async function domainAccount(page: Page, action: string): Promise<void> {
   await page.route('**/ic-domain-accounts', (route) =>
     route.fulfill({ json: [{ id: 'a1', username: 'clone-joiner', ad_domain_id: 'd1' }] }),

@@ -18,15 +18,15 @@ interface Ready {
 
 export const ready = (): Ready => JSON.parse(readFileSync(process.env.CONSOLE_READY ?? '', 'utf8')) as Ready;
 
-/** What the browser complains about when an answer is not a success. Scenarios that expect failed answers expect it. */
+/** The console error that the browser logs for a response with an error status. expectsFailedAnswers allows it. */
 const failedAnswer = /^Failed to load resource/;
 
-/** Frameworks that a scenario makes and deletes. Another one may have read the list that still names it. */
-const madeElsewhere = /\/v1\/compliance-frameworks\/own-/;
+/** Frameworks that one scenario creates and deletes. Other scenarios may request one after it was deleted, because their list still has it. */
+const temporaryFramework = /\/v1\/compliance-frameworks\/own-/;
 
 /** Collects what goes wrong in the pages of a context: script errors, refusals of the content security policy, requests to other origins, console errors. */
 async function watch(context: BrowserContext, expectsFailedAnswers: boolean): Promise<string[]> {
-  const complaints: string[] = [];
+  const errors: string[] = [];
   const { posture_url, desktop_url, sso_url } = ready();
   const origins = [posture_url, desktop_url, sso_url].map((url) => new URL(url).origin);
   await context.addInitScript(() =>
@@ -34,17 +34,16 @@ async function watch(context: BrowserContext, expectsFailedAnswers: boolean): Pr
       console.error(`content security policy: ${e.violatedDirective} ${e.blockedURI}`),
     ),
   );
-  context.on('weberror', (error) => complaints.push(`script: ${error.error().message}`));
+  context.on('weberror', (error) => errors.push(`script: ${error.error().message}`));
   context.on('console', (message) => {
     if (message.type() !== 'error') return;
-    if (failedAnswer.test(message.text()) && (expectsFailedAnswers || madeElsewhere.test(message.location().url))) return;
-    complaints.push(`console: ${message.text()} ${message.location().url}`);
+    if (failedAnswer.test(message.text()) && (expectsFailedAnswers || temporaryFramework.test(message.location().url))) return;
+    errors.push(`console: ${message.text()} ${message.location().url}`);
   });
   context.on('request', (request) => {
-    if (/^https?:/.test(request.url()) && !origins.includes(new URL(request.url()).origin))
-      complaints.push(`other origin: ${request.url()}`);
+    if (/^https?:/.test(request.url()) && !origins.includes(new URL(request.url()).origin)) errors.push(`other origin: ${request.url()}`);
   });
-  return complaints;
+  return errors;
 }
 
 const types: Record<string, string> = {
@@ -56,7 +55,7 @@ const types: Record<string, string> = {
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
-/** Serves a build from disk instead of the one in the binary, for quick turns while working on the console. */
+/** Serves a build from disk instead of the one in the binary, so that a change of the console needs no new binary. */
 async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
   await context.route(/\/console\/(?!config|session|pulse|open|sso|device-logins)/, (route) => {
     const path = join(folder, decodeURIComponent(new URL(route.request().url()).pathname).slice('/console'.length));
@@ -80,11 +79,11 @@ export function logInTo(page: Page, server: 'posture' | 'desktop'): Promise<void
 }
 
 interface Fixtures {
-  /** The scenario has failed answers: what the browser logs about them is no error. */
+  /** The scenario expects responses with an error status: it does not fail when the browser logs them. */
   expectsFailedAnswers: boolean;
   posture: Page;
   viewer: Page;
-  /** Calls the API of posture as the administrator, beside the browser. */
+  /** Calls the API of the posture server as the administrator, without the browser. */
   api: APIRequestContext;
   /** An analyst who is limited to the account aws-demo-1. */
   limited: Page;
@@ -92,16 +91,16 @@ interface Fixtures {
   desktop: Page;
 }
 
-/** Pages that are logged in. Every page of a scenario fails it when the page complains. */
+/** Pages that are logged in. A scenario fails if any of its pages has one of the errors that watch collects. */
 export const test = base.extend<Fixtures>({
   expectsFailedAnswers: [false, { option: true }],
   context: async ({ context, expectsFailedAnswers }, use) => {
     if (process.env.CONSOLE_DIST) await serveBuild(context, process.env.CONSOLE_DIST);
-    const complaints = await watch(context, expectsFailedAnswers);
+    const errors = await watch(context, expectsFailedAnswers);
     await use(context);
-    // A screen may ask again while the scenario ends; then a handler of a route fails, and the scenario with it.
+    // A screen may send a request while the scenario ends. The route handler for it would fail, and the scenario too.
     for (const page of context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   },
   posture: async ({ page }, use) => {
     await logInTo(page, 'posture');
@@ -135,7 +134,7 @@ export const test = base.extend<Fixtures>({
     const { id, token } = (await made.json()) as { id: string; token: string };
     await logIn(page, { apiToken: token }, ready().posture_url);
     await use(page);
-    await page.close(); // a page that still asks would be refused without its token
+    await page.close(); // requests of an open page would be refused once its token is deleted
     await api.delete(`/v1/api-tokens/${id}`);
   },
   otherOrg: async ({ page }, use) => {
@@ -152,7 +151,7 @@ export { expect };
 export const postureAt = (path: string) => `${ready().posture_url}/console${path}`;
 export const desktopAt = (path: string) => `${ready().desktop_url}/console${path}`;
 
-/** Waits until animations have ended. On a busy machine the colours of the other scheme are still on the page for some frames. */
+/** Waits until animations have ended. On a busy machine the page still has the colours of the previous scheme for some frames. */
 export async function painted(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

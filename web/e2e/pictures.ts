@@ -3,19 +3,19 @@ import { dialogs } from './dialogs';
 import { desktopAt, expect, logInTo, painted, postureAt, settled, test } from './fixtures';
 import { desktopScreens, panels, postureScreens } from './screens';
 
-async function take(page: Page, address: string, name: string): Promise<void> {
+async function openAndPhotograph(page: Page, address: string, name: string): Promise<void> {
   await page.goto(address);
-  await takeHere(page, name);
+  await photograph(page, name);
 }
 
 /** The widths that are photographed. CONSOLE_WIDTHS=768 is a tablet. */
 const widths = (process.env.CONSOLE_WIDTHS ?? '1440,360').split(',').map(Number);
 
-/** How much of a page of a phone is photographed. */
-const longest = 3000;
+/** The height in pixels at which a picture for a phone ends. */
+const maxHeight = 3000;
 
-/** Takes pictures of the page as it is. */
-async function takeHere(page: Page, name: string): Promise<void> {
+/** Takes pictures of the open page, at each width and in light and dark. */
+async function photograph(page: Page, name: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
@@ -25,9 +25,9 @@ async function takeHere(page: Page, name: string): Promise<void> {
       const path = `pictures/${name}-${scheme}-${width}.png`;
       if (width > 640) await page.screenshot({ path });
       else {
-        // Whole pages of phones, but not of lists that go on and on.
+        // For phones the whole page, but long lists are cut off.
         const height = await page.evaluate(() => document.documentElement.scrollHeight);
-        await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height: Math.min(height, longest) } });
+        await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height: Math.min(height, maxHeight) } });
       }
     }
   }
@@ -35,9 +35,10 @@ async function takeHere(page: Page, name: string): Promise<void> {
 
 const file = (name: string) => name.replace(/^\//, '').replace(/[^a-z0-9]+/gi, '-');
 for (const screen of postureScreens)
-  test(`picture of ${screen}`, async ({ posture }) => take(posture, postureAt(screen), `posture-${file(screen)}`));
+  test(`picture of ${screen}`, async ({ posture }) => openAndPhotograph(posture, postureAt(screen), `posture-${file(screen)}`));
 for (const screen of desktopScreens)
-  test(`picture of the desktop's ${screen}`, async ({ desktop }) => take(desktop, desktopAt(screen), `desktop-${file(screen)}`));
+  test(`picture of the desktop's ${screen}`, async ({ desktop }) =>
+    openAndPhotograph(desktop, desktopAt(screen), `desktop-${file(screen)}`));
 
 for (const [name, server, path, open] of dialogs)
   test(`picture of the dialog ${name}`, async ({ page, api }) => {
@@ -45,7 +46,7 @@ for (const [name, server, path, open] of dialogs)
     await page.goto(server === 'posture' ? postureAt(path) : desktopAt(path));
     await open(page, api);
     await expect(page.getByRole('dialog')).toBeVisible();
-    await takeHere(page, `dialog-${file(name)}`);
+    await photograph(page, `dialog-${file(name)}`);
   });
 
 for (const kind of panels)
@@ -53,7 +54,7 @@ for (const kind of panels)
     await page.goto(desktopAt(`/${kind}`));
     await page.locator('tbody th a').first().click();
     await expect(page.locator('.panel').getByRole('heading', { name: 'Status' })).toBeVisible();
-    await takeHere(page, `desktop-panel-${kind}`);
+    await photograph(page, `desktop-panel-${kind}`);
   });
 
 for (const tab of ['Runs', 'Stream', 'Credential', 'Settings'])
@@ -61,25 +62,25 @@ for (const tab of ['Runs', 'Stream', 'Credential', 'Settings'])
     await page.goto(postureAt('/accounts'));
     await page.getByRole('link', { name: /aws-demo-1/ }).click();
     await page.getByRole('navigation', { name: 'Account' }).getByRole('link', { name: tab, exact: true }).click();
-    await takeHere(page, `posture-account-${tab.toLowerCase()}`);
+    await photograph(page, `posture-account-${tab.toLowerCase()}`);
   });
 
 test('picture of a finding and of its resource', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
   await page.locator('.drawer').getByRole('heading', { name: 'Risk' }).waitFor();
-  await takeHere(page, 'posture-finding');
+  await photograph(page, 'posture-finding');
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByRole('link', { name: 'Open resource', exact: true }).click();
   await page.locator('.graph-card.me').waitFor();
-  await takeHere(page, 'posture-resource');
+  await photograph(page, 'posture-resource');
 });
 
 test('picture of a farm on the wall', async ({ desktop: page }) => {
   await page.goto(desktopAt('/rds-servers'));
   await page.locator('.wall-farm').first().click();
   await page.locator('.panel').waitFor();
-  await takeHere(page, 'desktop-wall-farm');
+  await photograph(page, 'desktop-wall-farm');
 });
 
 test('picture of the graph of a dry run', async ({ posture: page }) => {
@@ -87,11 +88,11 @@ test('picture of the graph of a dry run', async ({ posture: page }) => {
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph', exact: true }).click();
   await page.locator('.dry .graph-card').first().waitFor();
-  await takeHere(page, 'posture-dry-run-graph');
+  await photograph(page, 'posture-dry-run-graph');
 });
 
 test('picture of the sorted inventory', async ({ posture: page }) =>
-  take(page, postureAt('/inventory?type=AWS.EC2.Volume&sort=-name'), 'posture-inventory-sorted'));
+  openAndPhotograph(page, postureAt('/inventory?type=AWS.EC2.Volume&sort=-name'), 'posture-inventory-sorted'));
 
 test('picture of the assessment of a control', async ({ posture: page }) => {
   await page.goto(postureAt('/compliance/cis-aws-7.0'));
@@ -99,5 +100,5 @@ test('picture of the assessment of a control', async ({ posture: page }) => {
     .getByRole('button', { name: /^Assess control/ })
     .first()
     .click();
-  await takeHere(page, 'posture-assess');
+  await photograph(page, 'posture-assess');
 });

@@ -1,4 +1,4 @@
-/** Every screen, by address. Checked with axe, shown failing answers, and photographed. */
+/** Addresses of screens. Each is checked with axe and at the width of a phone, opened while all requests fail, and photographed. */
 export const postureScreens = [
   '/overview',
   '/findings',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVigil } from './vigil';
 
-/** Starts one demo for all scenarios and hands over where it is. CONSOLE_READY names the ready file of one that runs already. */
+/** Starts one demo for all scenarios and sets CONSOLE_READY to its ready file. If CONSOLE_READY is set already, the scenarios use that demo. */
 export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.CONSOLE_READY) return async () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'vigil-e2e-'));
@@ -16,7 +16,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     await new Promise((go) => setTimeout(go, 200));
   }
   process.env.CONSOLE_READY = file;
-  await judged(JSON.parse(readFileSync(file, 'utf8')) as { posture_url: string; api_token: string });
+  await waitForHistory(JSON.parse(readFileSync(file, 'utf8')) as { posture_url: string; api_token: string });
   return async () => {
     demo.kill('SIGINT');
     await ended;
@@ -24,8 +24,8 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-/** Waits until the first collections are evaluated and the demo has its month of history, so that counts stand still. */
-async function judged(ready: { posture_url: string; api_token: string }): Promise<void> {
+/** Waits until the demo has evaluated all accounts and backdated their findings: the counts change until then. */
+async function waitForHistory(ready: { posture_url: string; api_token: string }): Promise<void> {
   const authorize = await fetch(`${ready.posture_url}/csp/gateway/am/api/auth/api-tokens/authorize`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
