@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, postureAt, ready, test } from './fixtures';
 
-/** Links an account by hand and waits until the cloud accepted it. */
+/** Links an account by filling in its fields instead of running the script, and waits until it was read for the first time. */
 async function link(page: Page, provider: string, fields: Record<string, string>, name: string): Promise<void> {
   await page.goto(postureAt(`/accounts/link/${provider}/access?way=hand`));
   await page.getByLabel('Name', { exact: true }).fill(name);
@@ -35,14 +35,14 @@ test('R reads the account of the focused row', async ({ posture: page }) => {
   await page.goto(postureAt('/accounts'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.keyboard.press('j');
-  // The accounts that other scenarios link come and go above it.
+  // Other scenarios link and delete accounts, so the focused row can be that of any account.
   const account = await page.locator('tr:focus-within').getAttribute('data-account');
   await page.keyboard.press('r');
   await expect(page.getByText('Reading the account')).toBeVisible();
   expect(read).toContain(`/cloud-accounts/${account}/collections`);
 });
 
-// Every scenario links the one spare account of a cloud and unlinks it, so those of one cloud must not meet.
+// Each scenario links and deletes the only spare account of AWS, so they run one after the other.
 test.describe('AWS', () => {
   test.describe.configure({ mode: 'serial' });
 
@@ -59,7 +59,7 @@ test.describe('AWS', () => {
     await unlink(page, sim.aws_account_id ?? '', 'aws-spare');
   });
 
-  test('a role that may not read is told, with the next step', async ({ posture: page }) => {
+  test('a role without permission to read is reported, and its link can be tried again', async ({ posture: page }) => {
     const { sim } = ready();
     await page.goto(postureAt('/accounts/link/aws/access?way=hand'));
     await page.getByLabel('Name', { exact: true }).fill('aws-denied');
@@ -106,17 +106,17 @@ test('a project of Google Cloud is linked by the wizard, read and deleted', asyn
   // The event stream reports the deletion before the request is answered. The page must not request the deleted account then.
   await page.route('**/v1/providers/gcp/cloud-accounts/*', async (route) => {
     if (route.request().method() !== 'DELETE') return route.continue();
-    const told = page.waitForRequest((r) => r.url().endsWith('/v1/cloud-accounts/query'));
+    const listRequest = page.waitForRequest((r) => r.url().endsWith('/v1/cloud-accounts/query'));
     const answer = await route.fetch();
-    await told;
+    await listRequest;
     await route.fulfill({ response: answer });
   });
   await unlink(page, sim.gcp_project_id ?? '', 'gcp-spare');
 });
 
-test.describe('what is entered wrongly', () => {
+test.describe('an invalid field', () => {
   test.use({ expectsFailedAnswers: true });
-  test('is refused beside its field', async ({ posture: page }) => {
+  test('has the error beside it', async ({ posture: page }) => {
     await page.goto(postureAt('/accounts/link/aws/access?way=hand'));
     await page.getByLabel('Name', { exact: true }).fill('wrong');
     await page.getByLabel('Account id').fill('12');
@@ -127,7 +127,7 @@ test.describe('what is entered wrongly', () => {
 });
 
 for (const provider of ['aws', 'azure', 'gcp']) {
-  test(`the wizard has the script of ${provider}, its dry run and how to undo it`, async ({ posture: page }) => {
+  test(`the wizard shows how a script links an account of ${provider}, and how to undo it`, async ({ posture: page }) => {
     await page.goto(postureAt(`/accounts/link/${provider}/access`));
     await expect(page.getByLabel('Commands')).toContainText(`/scripts/${provider}/link.sh`);
     await page.getByRole('button', { name: 'Read the script', exact: true }).click();
@@ -179,21 +179,21 @@ test('the settings of an account are changed', async ({ posture: page }) => {
   await expect(page.locator('.meta')).toContainText('trial');
 });
 
-test('what a viewer may not do with accounts is shown, off, and says the role', async ({ viewer: page }) => {
+test('a viewer sees the button to link an account disabled, with the required role', async ({ viewer: page }) => {
   await page.goto(postureAt('/accounts'));
   const button = page.getByRole('button', { name: 'Link an account', exact: true });
   await expect(button).toBeDisabled();
   await expect(button).toHaveAttribute('title', /admin/);
 });
 
-test('a user is added, changed and deleted by name', async ({ posture: page }, info) => {
+test('a user is added, changed, and deleted after typing the name', async ({ posture: page }, info) => {
   const name = `Someone ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/admin/users'));
   await page.getByRole('button', { name: 'New user', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
   const row = page.locator('tr', { hasText: name });
-  await expect(row).toContainText('never'); // seen
+  await expect(row).toContainText('never'); // in the column "Last seen"
   await row.getByRole('button', { name: 'Change', exact: true }).click();
   await page.getByRole('dialog').getByLabel('Role').selectOption('analyst');
   await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
@@ -220,7 +220,7 @@ test('a token is made, shown once, and revoked', async ({ posture: page }, info)
 
 test.describe('a token that the server refuses', () => {
   test.use({ expectsFailedAnswers: true });
-  test('is refused beside the field, until it is sent again', async ({ posture: page }) => {
+  test('has the error beside the field until it is sent again', async ({ posture: page }) => {
     const answers = [
       {
         status: 400,
@@ -259,7 +259,7 @@ test('the audit is filtered by outcome and text', async ({ posture: page }) => {
   await expect(page.getByText('No record matches')).toBeVisible();
 });
 
-test('a target in the audit leads to all records of it', async ({ posture: page, api }) => {
+test('a target in the audit log leads to all records about this target', async ({ posture: page, api }) => {
   const made = await api.post('/v1/api-tokens', { data: { name: 'for the audit', role: 'viewer' } });
   const { id } = (await made.json()) as { id: string };
   await api.delete(`/v1/api-tokens/${id}`);

@@ -1,8 +1,8 @@
 import { expect, postureAt, settled, test } from './fixtures';
 
-// The simulated clouds change resources all the time and send events of it.
+// The simulated clouds change resources continuously and send events about the changes.
 test.describe('changes', () => {
-  test.use({ expectsFailedAnswers: true }); // a resource that is deleted meanwhile is 404
+  test.use({ expectsFailedAnswers: true }); // requests for a resource that was deleted meanwhile get 404
 
   test('activity shows which resource changed, how, and leads to it', async ({ posture: page }) => {
     await page.goto(postureAt('/activity?show=changes'));
@@ -34,7 +34,7 @@ test('activity keeps filters and range in the address', async ({ posture: page }
   await expect(page.getByLabel('Account')).not.toHaveValue('');
 });
 
-test('the arrow keys move the range of the activity, and an empty range says so', async ({ posture: page }) => {
+test('the arrow keys move the range of the activity, and an empty range says that nothing happened', async ({ posture: page }) => {
   await page.goto(postureAt('/activity?show=changes&range=1d'));
   await settled(page);
   await page.keyboard.press('ArrowLeft');

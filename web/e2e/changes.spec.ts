@@ -6,7 +6,7 @@ test('changes of a resource are shown', async ({ posture: page }) => {
   await expect(page.getByText(/first read|Nothing has changed/).first()).toBeVisible();
 });
 
-test('changes around a change of a resource are shown', async ({ posture: page }) => {
+test('changes of other resources around the same time are shown', async ({ posture: page }) => {
   await openResource(page);
   const views = page.getByRole('group', { name: 'Changes' });
   await views.getByRole('button', { name: 'Around it', exact: true }).click();
@@ -39,7 +39,7 @@ test('a long change log says what it leaves out, and shows it', async ({ posture
   await expect(page.getByRole('button', { name: 'Show older changes', exact: true })).toHaveCount(0);
 });
 
-test('further changes around a change of a resource are loaded', async ({ posture: page }) => {
+test('more changes of other resources around the same time are loaded', async ({ posture: page }) => {
   const change = (n: number) => ({
     changeType: 'UPDATE',
     cause: 'Event',

@@ -25,12 +25,12 @@ for (const [key, address] of [
   });
 }
 
-test('the view of the address is marked, and no other', async ({ posture: page }) => {
+test('the view that the address matches is marked, and no other', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?risk=90'));
   await expect(page.getByRole('navigation', { name: 'Views' }).locator('[aria-current]')).toHaveText(/^Critical risk/);
 });
 
-test('the trend has a month, and its range is in the address', async ({ posture: page }) => {
+test('the trend shows thirty days, and another range is in the address', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
   await expect(page.locator('.trend .bar-new')).toHaveCount(30);
   await page.getByRole('button', { name: '13 weeks', exact: true }).click();
@@ -107,7 +107,7 @@ test('a filter by tag is added', async ({ posture: page }) => {
   await expect(page.locator('.finding').first()).toBeVisible();
 });
 
-test('filters by control come from compliance', async ({ posture: page }) => {
+test('findings are filtered by a control', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?control=cis-aws-3.0_5.2'));
   await expect(page.locator('.chip', { hasText: 'Control' })).toContainText('5.2');
   await expect(page.locator('.finding').first()).toBeVisible();
@@ -143,7 +143,7 @@ test('findings are selected inside a group', async ({ posture: page }) => {
   await expect(page.locator('.list-head').getByRole('button', { name: 'Suppress', exact: true })).toBeEnabled();
 });
 
-test('brackets walk the groups', async ({ posture: page }) => {
+test('the keys ] and [ move the focus between groups', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?group=rule'));
   await expect(page.locator('.group-head').nth(1)).toBeVisible();
   await page.keyboard.press(']');
@@ -191,7 +191,7 @@ test('the raw record of a finding is shown on request', async ({ posture: page }
   await expect(page.locator('.drawer pre.json')).toContainText('"riskScore"');
 });
 
-test('keys walk the list, open, move on and close', async ({ posture: page }) => {
+test('keys move through the list, open a finding, show the next one and close it', async ({ posture: page }) => {
   await page.goto(postureAt('/findings'));
   await expect(page.locator('.finding').first()).toBeVisible();
   await page.keyboard.press('j');
@@ -229,7 +229,7 @@ test('the selected findings are exported, and no others', async ({ posture: page
   const lines = readFileSync(await (await saved).path(), 'utf8')
     .trim()
     .split(/\r?\n/);
-  expect(lines).toHaveLength(3); // the head and two findings
+  expect(lines).toHaveLength(3); // the header and two findings
 });
 
 test('many findings are suppressed at once, found among the suppressed, and released', async ({ posture: page }) => {
@@ -256,10 +256,10 @@ test('a view is kept, opened again and removed', async ({ posture: page }, info)
   const name = `mine ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt(`/findings?level=High&service=S3&sort=-new`));
   await page.getByRole('button', { name: 'Keep view', exact: true }).click();
-  await expect(page.getByRole('dialog')).toHaveCSS('display', 'block'); // not laid out like the tabs in which it stands
+  await expect(page.getByRole('dialog')).toHaveCSS('display', 'block'); // it is a child of the tabs, but not laid out as a tab
   await page.getByRole('dialog').getByLabel('Name').fill(name);
   await page.getByRole('dialog').getByRole('button', { name: 'Keep', exact: true }).click();
-  await expect(page.getByRole('link', { name })).toBeVisible(); // it is saved
+  await expect(page.getByRole('link', { name })).toBeVisible(); // the view is saved
   await page.goto(postureAt('/findings'));
   await page.getByRole('link', { name }).click();
   await expect(page).toHaveURL(/service=S3/);
@@ -285,7 +285,7 @@ for (const [choice, file] of [
   });
 }
 
-test('what a viewer may not do with findings is shown, off, and says the role', async ({ viewer: page }) => {
+test('a viewer sees the button to suppress a finding disabled, with the required role', async ({ viewer: page }) => {
   await page.goto(postureAt('/findings'));
   await page.locator('.finding-link').first().click();
   const button = page.locator('.drawer').getByRole('button', { name: 'Suppress', exact: true });

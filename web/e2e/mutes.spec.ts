@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, postureAt, ready, test } from './fixtures';
 
-/** Fills the dialog for a mute rule of one resource that no finding has, so that other scenarios keep theirs. */
+/** Fills in the dialog. The resource must match no finding, so that the rule mutes no finding of another scenario. */
 async function fill(page: Page, name: string, resource: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'New mute rule' });
   await dialog.getByLabel('Name', { exact: true }).fill(name);
@@ -35,7 +35,7 @@ test('a mute rule shows what it would suppress, is made, ended and deleted', asy
   await expect(page.getByText('No mute rule matches').or(page.getByText('Nothing is muted'))).toBeVisible();
 });
 
-test('the preview counts the findings of a rule, and an unknown rule is refused beside the field', async ({ posture: page }) => {
+test('the preview counts the findings of a rule, and an unknown rule or a malformed tag shows an error', async ({ posture: page }) => {
   await page.goto(postureAt('/mute-rules?new=yes&rule=aws-ec2-metadata-theft'));
   const dialog = page.getByRole('dialog', { name: 'New mute rule' });
   await expect(dialog.getByRole('region', { name: 'Preview' })).toContainText(/[1-9]\d* open findings? match/);
@@ -91,7 +91,7 @@ test('a viewer sees what is muted, and which role it takes to change it', async 
   await expect(button).toHaveAttribute('title', /analyst/);
 });
 
-test('a finding leads to a mute rule of what is like it', async ({ posture: page }) => {
+test('a finding leads to a new mute rule for similar findings', async ({ posture: page }) => {
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
   await page.getByRole('button', { name: 'More actions', exact: true }).click();

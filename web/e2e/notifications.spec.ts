@@ -127,10 +127,10 @@ test('each of the eight types asks for its own settings', async ({ posture: page
   await expect(page).toHaveURL(/\/notifications\/channels$/);
 });
 
-test.describe('answers that refuse', () => {
+test.describe('refused requests', () => {
   test.use({ expectsFailedAnswers: true });
 
-  test('settings that the server refuses are told beside their fields, and the first gets the focus', async ({ posture: page }) => {
+  test('refused settings have the error beside their fields, and the first of these gets the focus', async ({ posture: page }) => {
     await page.goto(postureAt('/notifications/channels?new=yes'));
     const dialog = page.getByRole('dialog', { name: 'New channel' });
     await dialog.getByLabel('Name', { exact: true }).fill(unique('Bad'));
@@ -145,7 +145,7 @@ test.describe('answers that refuse', () => {
     await expect(dialog.getByLabel('To', { exact: true })).toHaveAttribute('aria-invalid', 'false');
   });
 
-  test('a secret is not taken to another address', async ({ posture: page }) => {
+  test('a secret must be entered again when the address of its channel changes', async ({ posture: page }) => {
     const name = unique('Splunk');
     await page.goto(postureAt('/notifications'));
     await call(page, 'POST', '/v1/notification-channels', {
@@ -270,7 +270,7 @@ test('a message that was given up is seen, sent again and delivered', async ({ p
   await page.goto(postureAt('/notifications'));
   const channel = await addWebhook(page, name, receiver.url);
   const query = { inventoryQueryType: 'Graph', queryString: "g.V().hasLabel('AWS.EC2.Instance').limit(2)" };
-  // The rule is off until a notification rule for it alone exists, so that nothing else is sent.
+  // The rule is disabled until its notification rule exists, because findings that were raised before would send no message.
   const rule = await call<{ id: string; eTag: string }>(page, 'POST', '/v1/rules', {
     name,
     displayName: name.replaceAll(' ', '-').toLowerCase(),

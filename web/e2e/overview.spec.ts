@@ -39,7 +39,7 @@ test('the overview of one account covers only it, and leads to its findings', as
     await expect(region(list).getByRole('listitem').first().getByRole('link')).toHaveAttribute('href', account);
 });
 
-test('a range that does not exist is the usual one', async ({ posture: page }) => {
+test('an unknown range in the address selects the default range', async ({ posture: page }) => {
   await page.goto(postureAt('/overview?range=toString'));
   await expect(page.getByRole('group', { name: 'Range' }).getByRole('button', { name: '30 days' })).toHaveAttribute('aria-pressed', 'true');
   await expect(page.locator('.trend')).toBeVisible();
@@ -59,7 +59,7 @@ test('the label of the trend has the newest count, whichever day is pointed at',
 
 test.describe('accounts that cannot be read', () => {
   test.use({ expectsFailedAnswers: true });
-  test('are the reason why the overview shows no coverage', async ({ posture: page }) => {
+  test('make the overview say that the coverage could not be read', async ({ posture: page }) => {
     await page.route('**/v1/cloud-accounts/query', (route) => route.fulfill({ status: 500, json: { message: 'internal error' } }));
     await page.goto(postureAt('/overview'));
     const coverage = page.locator('.region', { has: page.getByRole('heading', { name: 'Coverage', exact: true }) });

@@ -22,7 +22,7 @@ test('the graph has a list for those who cannot see it', async ({ posture: page 
   await expect(page.locator('.graph-list tbody tr').first()).toBeVisible();
 });
 
-test('arrows walk the graph, and Enter makes a neighbour the centre', async ({ posture: page }) => {
+test('the arrow keys move between the nodes of the graph, and Enter makes a neighbour the centre', async ({ posture: page }) => {
   await openResource(page);
   await page.getByRole('button', { name: 'Neighbours', exact: true }).click();
   await expect(page.locator('.graph-card').nth(3)).toBeVisible();
@@ -128,7 +128,7 @@ test('J and K walk a list, Enter opens a row, and Shift F clears the filters', a
   await expect(rows.nth(0)).toBeFocused();
   await page.keyboard.press('Shift+F');
   await expect(page).not.toHaveURL(/type=/);
-  // The rows of the type stay until the others arrive.
+  // The rows of the removed filter stay until the rows of all types arrive.
   await expect(page.locator('tbody tr').filter({ hasNotText: 'S3.Bucket' }).first()).toBeVisible();
   await page.keyboard.press('j');
   await expect(rows.nth(0)).toBeFocused();
@@ -136,7 +136,7 @@ test('J and K walk a list, Enter opens a row, and Shift F clears the filters', a
   await expect(page.getByRole('heading', { name: 'Properties' })).toBeVisible();
 });
 
-test('a question of Explore takes another type', async ({ posture: page }) => {
+test('the type in a question of Explore can be chosen', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await page.getByLabel('Question').selectOption({ label: 'What leads to resources of the type …?' });
   await page.getByLabel('Type in the question').selectOption('AWS.KMS.Key');
@@ -213,7 +213,7 @@ test('compliance shows the violated controls of thirty days, also of one account
   await expect.poll(async () => Number(await shown())).toBeLessThan(all);
 });
 
-test('a person assesses a control that no rule checks, and withdraws it', async ({ posture: page }, info) => {
+test('a person assesses a control that no rule checks, and withdraws the assessment', async ({ posture: page }, info) => {
   await page.goto(postureAt('/compliance/cis-aws-7.0'));
   // Repetitions of this scenario run at the same time: each worker has its own control.
   const assessable = page.locator('.control-row').filter({ has: page.getByRole('button', { name: /^Assess control/ }) });
@@ -225,7 +225,7 @@ test('a person assesses a control that no rule checks, and withdraws it', async 
   await page.getByRole('button', { name: 'Violated', exact: true }).click();
   await page.getByLabel('Reason').fill('No contact is registered, ticket OPS-17');
   await page.getByRole('button', { name: 'Record', exact: true }).click();
-  await expect(page.getByRole('dialog')).toHaveCount(0); // its texts are in the row too
+  await expect(page.getByRole('dialog')).toHaveCount(0); // the dialog has the texts too that are expected in the row
   await expect(control).toContainText('ticket OPS-17');
   await expect(control).toContainText('Violated');
   await assess.click();
@@ -286,7 +286,7 @@ test('posture is exported', async ({ posture: page }) => {
   expect((await saved).suggestedFilename()).toBe('cis-aws-3.0.csv');
 });
 
-test("a framework of one's own is made and deleted", async ({ posture: page }, info) => {
+test('a custom framework is created and deleted', async ({ posture: page }, info) => {
   const id = `own-${info.workerIndex}-${Date.now()}`;
   await page.goto(postureAt('/compliance'));
   await page.getByRole('button', { name: 'New', exact: true }).click();
@@ -315,7 +315,7 @@ test('an account that is read in part shows unknown verdicts, and the permission
   await expect(page.getByText(/kms:GetKeyRotationStatus/).first()).toBeVisible();
   await page.goto(postureAt('/accounts'));
   await page.getByRole('link', { name: /aws-demo-2/ }).click();
-  // Other scenarios read single types of the account again: the newest run may have read all that it should.
+  // Other scenarios read single types of the account again, so the newest run may have no errors.
   await page
     .getByRole('row', { name: /With errors/ })
     .last()

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test';
 import { expect, logIn, postureAt, ready, settled, test } from './fixtures';
 
-/** A button or switch that changes something: where it is, its name, and the role that it takes. */
-const changing: [screen: string, name: string | RegExp, role: string][] = [
+/** Buttons that change something: the screen, the name, and the role that they require. */
+const restricted: [screen: string, name: string | RegExp, role: string][] = [
   ['/rules', 'New rule', 'analyst'],
   ['/mute-rules', 'New mute rule', 'analyst'],
   ['/compliance', 'New', 'analyst'],
@@ -13,19 +13,19 @@ const changing: [screen: string, name: string | RegExp, role: string][] = [
   ['/rules/new', 'Save and enable', 'analyst'],
 ];
 
-async function isOff(page: Page, name: string | RegExp, why: RegExp): Promise<void> {
+async function expectDisabled(page: Page, name: string | RegExp, why: RegExp): Promise<void> {
   const button = page.getByRole('button', { name, exact: true }).first();
   await expect(button).toBeDisabled();
   await expect(button).toHaveAttribute('title', why);
 }
 
-for (const [screen, name, role] of changing)
-  test(`a viewer finds "${name}" on ${screen} off, with the role that it takes`, async ({ viewer: page }) => {
+for (const [screen, name, role] of restricted)
+  test(`a viewer sees "${name}" on ${screen} disabled, with the required role`, async ({ viewer: page }) => {
     await page.goto(postureAt(screen));
-    await isOff(page, name, new RegExp(`Takes the role ${role}`));
+    await expectDisabled(page, name, new RegExp(`Takes the role ${role}`));
   });
 
-const wholeOrganisation = /limited to some cloud accounts/;
+const limitedReason = /limited to some cloud accounts/;
 
 test('a limited analyst sees the findings of the own account only, and may suppress them', async ({ limited: page }) => {
   await page.goto(postureAt('/findings'));
@@ -38,23 +38,23 @@ test('a limited analyst sees the findings of the own account only, and may suppr
   await page.getByRole('button', { name: 'More actions', exact: true }).click();
   const mute = page.getByRole('menuitem', { name: 'Mute what is like it', exact: true });
   await expect(mute).toBeDisabled();
-  await expect(mute).toHaveAttribute('title', wholeOrganisation);
+  await expect(mute).toHaveAttribute('title', limitedReason);
 });
 
-for (const [screen, name] of changing.filter(([, , role]) => role === 'analyst'))
-  test(`a limited analyst finds "${name}" on ${screen} off, because it concerns the whole organisation`, async ({ limited: page }) => {
+for (const [screen, name] of restricted.filter(([, , role]) => role === 'analyst'))
+  test(`a limited analyst sees "${name}" on ${screen} disabled, because it concerns the whole organisation`, async ({ limited: page }) => {
     await page.goto(postureAt(screen));
-    await isOff(page, name, wholeOrganisation);
+    await expectDisabled(page, name, limitedReason);
   });
 
 test('a limited analyst may not switch a rule', async ({ limited: page }) => {
   await page.goto(postureAt('/rules'));
   const toggle = page.getByRole('switch').first();
   await expect(toggle).toBeDisabled();
-  await expect(toggle).toHaveAttribute('title', wholeOrganisation);
+  await expect(toggle).toHaveAttribute('title', limitedReason);
 });
 
-test('a limited analyst sees every screen that shows accounts without an error', async ({ limited: page }) => {
+test('a limited analyst gets no error on the screens that show accounts', async ({ limited: page }) => {
   for (const screen of ['/overview', '/inventory', '/activity', '/compliance', '/accounts']) {
     await page.goto(postureAt(screen));
     await settled(page);
@@ -64,7 +64,7 @@ test('a limited analyst sees every screen that shows accounts without an error',
 
 test.describe('a token with scopes', () => {
   test.use({ expectsFailedAnswers: true }); // lists that it may not read are refused
-  test('buttons that the scopes of the token forbid are off and say so', async ({ page, api }) => {
+  test('disables the buttons that its scopes forbid, and they say so', async ({ page, api }) => {
     const made = await api.post('/v1/api-tokens', {
       data: { name: 'scoped', role: 'admin', scopes: ['accounts', 'console', 'entities', 'findings', 'rules'] },
     });
@@ -73,7 +73,7 @@ test.describe('a token with scopes', () => {
     await page.goto(postureAt('/accounts'));
     await expect(page.getByRole('button', { name: 'Link an account', exact: true })).toBeEnabled();
     await page.goto(postureAt('/notifications'));
-    await isOff(page, 'New channel', /limited to .*; this takes administration/);
+    await expectDisabled(page, 'New channel', /limited to .*; this takes administration/);
     await api.delete(`/v1/api-tokens/${id}`);
   });
 });

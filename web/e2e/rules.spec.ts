@@ -10,17 +10,17 @@ const write = (page: Page, text: string) =>
     expect(await editor(page).locator('.cm-line').allInnerTexts()).toEqual(text.split('\n'));
   }).toPass();
 
-/** Deletes the rule that is open, after leaving it: the screen reads a rule again when any rule changes, and must not miss it. */
+/** Deletes the open rule, after leaving it: its screen requests it again when any rule changes, and would get 404. */
 async function remove(page: Page, api: APIRequestContext): Promise<void> {
   const id = page.url().split('/').pop();
   await page.goto(postureAt('/rules/new'));
   expect((await api.delete(`/v1/rules/${id}`)).ok()).toBe(true);
 }
 
-const broken = "g.V().hasLabel('AWS.EC2.Instance'";
-const mended = "g.V().hasLabel('AWS.EC2.Instance').has('metadataHttpEndpoint', 'enabled')";
+const invalidQuery = "g.V().hasLabel('AWS.EC2.Instance'";
+const validQuery = "g.V().hasLabel('AWS.EC2.Instance').has('metadataHttpEndpoint', 'enabled')";
 
-test('rules are filtered by what they are, and the address can be shared', async ({ posture: page }) => {
+test('rules are filtered by cloud and level, and the address can be shared', async ({ posture: page }) => {
   await page.goto(postureAt('/rules'));
   await page.getByLabel('Cloud', { exact: true }).selectOption('azure');
   await page.getByLabel('Level', { exact: true }).selectOption('High');
@@ -56,11 +56,11 @@ test('a rule is switched off, and the switch is undone', async ({ posture: page 
   await expect(toggle).toHaveAttribute('aria-checked', 'true');
 });
 
-test('an error in a query has its place, and the mended query runs', async ({ posture: page }) => {
+test('an error in a query is shown below the editor, and the corrected query runs', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
-  await write(page, broken);
+  await write(page, invalidQuery);
   await expect(page.locator('.editor-foot .c-error')).toBeVisible();
-  await write(page, mended);
+  await write(page, validQuery);
   await expect(page.locator('.editor-foot')).toContainText('No problems');
   await expect(page.locator('.editor-foot')).toContainText('AWS.EC2.Instance');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -69,19 +69,19 @@ test('an error in a query has its place, and the mended query runs', async ({ po
   await expect(page.locator('.dry .table tbody tr').first()).toBeVisible();
 });
 
-test('a dry run goes old when the query changes', async ({ posture: page }) => {
+test('a dry run is marked as outdated when the query changes', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
-  await write(page, mended);
+  await write(page, validQuery);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.dry-summary')).toBeVisible();
-  await write(page, `${mended}.limit(1)`);
+  await write(page, `${validQuery}.limit(1)`);
   await expect(page.getByText('Of an older query.')).toBeVisible();
 });
 
 for (const view of ['Accounts', 'Plan', 'JSON']) {
   test(`a dry run is shown as ${view}`, async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
-    await write(page, mended);
+    await write(page, validQuery);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.locator('.dry-summary')).toBeVisible();
     await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: view }).click();
@@ -97,7 +97,7 @@ for (const view of ['Accounts', 'Plan', 'JSON']) {
 
 test('a dry run is shown as a graph, and a resource of it opens', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/new'));
-  await write(page, mended);
+  await write(page, validQuery);
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.dry-summary')).toBeVisible();
   await page.getByRole('group', { name: 'Result' }).getByRole('button', { name: 'Graph', exact: true }).click();
@@ -109,10 +109,10 @@ test('a dry run is shown as a graph, and a resource of it opens', async ({ postu
   await expect(page).toHaveURL(/\/resource\//);
 });
 
-test('a rule is written, enabled, seen to find, changed and deleted', async ({ posture: page }, info) => {
+test('a rule is created and enabled, raises findings, is changed and deleted', async ({ posture: page }, info) => {
   const name = `Instances of the demo ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/rules/new'));
-  await write(page, mended);
+  await write(page, validQuery);
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Save and enable', exact: true }).click();
   await expect(page.getByRole('heading', { name })).toBeVisible();
@@ -130,10 +130,10 @@ test('a rule is written, enabled, seen to find, changed and deleted', async ({ p
   await expect(page).toHaveURL(/\/rules$/);
 });
 
-test('a rule that was switched on in the list is opened as it is now', async ({ posture: page, api }, info) => {
+test('a rule that was switched on in the list opens with its current status', async ({ posture: page, api }, info) => {
   const name = `Switched ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/rules/new'));
-  await write(page, mended);
+  await write(page, validQuery);
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
   await expect(page.getByRole('heading', { name })).toBeVisible();
@@ -149,8 +149,8 @@ test('a rule that was switched on in the list is opened as it is now', async ({ 
   await remove(page, api);
 });
 
-test('what is typed while a rule is being saved is not taken for saved', async ({ posture: page, api }, info) => {
-  const held: (() => void)[] = []; // saves that wait for an answer
+test('text typed while a rule is being saved counts as not saved', async ({ posture: page, api }, info) => {
+  const held: (() => void)[] = []; // continues a save that is not sent to the server yet
   await page.route(/\/v1\/rules(\/[^/]+)?$/, async (route) => {
     const request = route.request();
     if (request.method() === 'PUT' || (request.method() === 'POST' && request.url().endsWith('/v1/rules')))
@@ -169,15 +169,15 @@ test('what is typed while a rule is being saved is not taken for saved', async (
 
   const name = `Typed ${info.workerIndex} ${Date.now()}`;
   await page.goto(postureAt('/rules/new'));
-  await write(page, mended);
+  await write(page, validQuery);
   await page.getByLabel('Name', { exact: true }).fill(name);
-  await saveWhileTyping('One'); // the screen would go to the rule that is made
+  await saveWhileTyping('One'); // the screen asks before it goes to the new rule
   await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Stay', exact: true }).click();
   await expect(todo).toHaveValue('One');
   await saveWhileTyping('Two');
   await page.getByRole('dialog', { name: 'The rule is not saved' }).getByRole('button', { name: 'Leave', exact: true }).click();
   await expect(page).not.toHaveURL(/\/new$/);
-  await page.reload(); // without the messages of the saves before
+  await page.reload(); // removes the messages of the earlier saves
   await expect(todo).toHaveValue('One');
 
   await todo.fill('Three');
@@ -203,27 +203,27 @@ test('leaving a rule that is not saved asks first', async ({ posture: page }) =>
 test.describe('what the server refuses', () => {
   test.use({ expectsFailedAnswers: true });
 
-  test('a rule without a name is refused beside the field', async ({ posture: page }) => {
+  test('a rule without a name shows an error', async ({ posture: page }) => {
     await page.goto(postureAt('/rules/new'));
-    await write(page, mended);
+    await write(page, validQuery);
     await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(page.getByRole('alert').first()).toBeVisible();
   });
 
-  test('a refused query is told until it changes', async ({ posture: page }) => {
+  test('the reason why a query was refused is shown until the query changes', async ({ posture: page }) => {
     await page.route(/\/v1\/rules$/, (route) =>
       route.request().method() === 'POST'
         ? route.fulfill({ status: 400, json: { message: 'query is odd', errors: [{ path: 'query', message: 'is odd' }] } })
         : route.fallback(),
     );
     await page.goto(postureAt('/rules/new'));
-    await write(page, mended);
+    await write(page, validQuery);
     const foot = page.locator('.editor-foot');
     await expect(foot).toContainText('No problems');
     await page.getByLabel('Name', { exact: true }).fill('Odd');
     await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(foot).toContainText('Is odd');
-    await write(page, `${mended}.limit(1)`);
+    await write(page, `${validQuery}.limit(1)`);
     await expect(foot).toContainText('No problems');
     await expect(page.locator('.note.error')).toHaveCount(0);
   });
@@ -231,7 +231,7 @@ test.describe('what the server refuses', () => {
   test('a conflict shows theirs and mine, and either can be kept', async ({ posture: page }, info) => {
     const name = `Contested ${info.workerIndex} ${Date.now()}`;
     await page.goto(postureAt('/rules/new'));
-    await write(page, mended);
+    await write(page, validQuery);
     await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(page.getByRole('heading', { name })).toBeVisible();
@@ -257,7 +257,7 @@ test.describe('what the server refuses', () => {
   test('after a save of which only a part was stored, Discard goes back to what is stored', async ({ posture: page }, info) => {
     const name = `Half stored ${info.workerIndex} ${Date.now()}`;
     await page.goto(postureAt('/rules/new'));
-    await write(page, mended);
+    await write(page, validQuery);
     await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(page.getByRole('heading', { name })).toBeVisible();
@@ -282,7 +282,7 @@ test('a native rule is read-only and can be copied', async ({ posture: page }) =
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue(/\(copy\)$/);
 });
 
-test('a parameter of a native rule is set, checked and set back', async ({ posture: page }) => {
+test('a parameter of a native rule is checked, set and reset', async ({ posture: page }) => {
   await page.goto(postureAt('/rules/aws-iam-access-key-age-90'));
   const days = page.getByLabel('days', { exact: true });
   await expect(days).toHaveValue('90');
@@ -299,7 +299,7 @@ test('a parameter of a native rule is set, checked and set back', async ({ postu
   }
 });
 
-test('a viewer sees rules and changes none', async ({ viewer: page }) => {
+test('a viewer sees rules but cannot change them', async ({ viewer: page }) => {
   await page.goto(postureAt('/rules'));
   await expect(page.getByRole('button', { name: 'New rule', exact: true })).toBeDisabled();
   await expect(page.locator('tbody tr').first().getByRole('switch')).toBeDisabled();
@@ -313,12 +313,12 @@ test('a query runs in Explore, and says what it cost', async ({ posture: page })
   await expect(page.getByText(/of 1,000,000 steps/).first()).toBeVisible();
 });
 
-test.describe('a wrong query', () => {
+test.describe('an invalid query', () => {
   test.use({ expectsFailedAnswers: true });
 
-  test('of Gremlin is told with line and column', async ({ posture: page }) => {
+  test('in Gremlin is reported with its line', async ({ posture: page }) => {
     await page.goto(postureAt('/explore'));
-    await write(page, broken);
+    await write(page, invalidQuery);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await expect(page.locator('.note.error')).toContainText(/Line 1/);
     await write(page, "g.V().hasLabel('AWS.EC2.Instance').limit(3)");
@@ -326,7 +326,7 @@ test.describe('a wrong query', () => {
     await expect(page.locator('.table tbody tr').first()).toBeVisible();
   });
 
-  test('of the search language is told', async ({ posture: page }) => {
+  test('in the search language is reported', async ({ posture: page }) => {
     await page.goto(postureAt('/explore?lang=search'));
     await write(page, 'property.encrypted = ');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -335,7 +335,7 @@ test.describe('a wrong query', () => {
 });
 
 for (const view of ['Graph', 'JSON', 'Plan']) {
-  test(`an answer is shown as ${view}`, async ({ posture: page }) => {
+  test(`the result of a query is shown as ${view}`, async ({ posture: page }) => {
     await page.goto(postureAt(`/explore?q=${encodeURIComponent("g.V().hasLabel('AWS.EC2.Instance').limit(2).out().path()")}`));
     await expect(page.locator('.table tbody tr').first()).toBeVisible();
     await page.getByRole('group', { name: 'View' }).getByRole('button', { name: view, exact: true }).click();
@@ -356,22 +356,22 @@ test('a search of all accounts, chosen while the language was Gremlin, finds res
   await expect(page.getByRole('link', { name: /^KMS\.Key \d/ })).toBeVisible();
 });
 
-test('what was asked before is offered again', async ({ posture: page }) => {
+test('earlier queries are offered again', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
   await write(page, 'g.V().count()');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.getByRole('complementary', { name: 'Earlier queries' })).toContainText('g.V().count()');
 });
 
-test('a question is saved as a rule', async ({ posture: page }) => {
+test('a query of Explore is saved as a rule', async ({ posture: page }) => {
   await page.goto(postureAt('/explore'));
-  await write(page, mended);
+  await write(page, validQuery);
   await page.getByRole('button', { name: 'Save as rule', exact: true }).click();
   await expect(page).toHaveURL(/rules\/new/);
   await expect(editor(page)).toContainText('metadataHttpEndpoint');
 });
 
-test('all accounts are asked one after the other', async ({ posture: page }) => {
+test('a Gremlin query can run in all accounts', async ({ posture: page }) => {
   await page.goto(postureAt('/explore?account=all'));
   await write(page, 'g.V().limit(1)');
   await page.getByRole('button', { name: 'Run', exact: true }).click();

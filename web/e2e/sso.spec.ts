@@ -3,7 +3,7 @@ import { expect, postureAt, ready, settled, test } from './fixtures';
 test.describe('single sign-on', () => {
   test.use({ expectsFailedAnswers: true });
 
-  test('says that no group gives access, and still takes a token', async ({ page }) => {
+  test('says that no group gives access, and a token can still be used', async ({ page }) => {
     await page.goto(postureAt('/overview'));
     await page.getByRole('link', { name: 'Continue with single sign-on', exact: true }).click();
     await page.getByRole('link', { name: 'Ned Nobody', exact: true }).click();
@@ -13,7 +13,7 @@ test.describe('single sign-on', () => {
     await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible();
   });
 
-  test('says that the identity provider is away', async ({ page }) => {
+  test('says that the identity provider is not available', async ({ page }) => {
     await page.route('**/console/sso/start*', (route) =>
       route.fulfill({ status: 303, headers: { Location: postureAt('/?sso=unavailable') } }),
     );
@@ -40,7 +40,7 @@ test.describe('single sign-on', () => {
 });
 
 test.describe('limits', () => {
-  test.use({ expectsFailedAnswers: true }); // an admin with a limit is refused
+  test.use({ expectsFailedAnswers: true }); // the server refuses an admin token with a limit
 
   test('a user and a token are limited to accounts', async ({ posture: page }) => {
     await page.goto(postureAt('/admin/users'));

@@ -3,7 +3,7 @@ import { expect, postureAt, test } from './fixtures';
 const rule = 'aws-ec2-metadata-theft';
 const account = '111111111111';
 
-// Everything can be read in the demo, so these answers say otherwise.
+// In the demo this rule can judge every resource, so the scenario replaces the answers of the server.
 test('the resources that a rule cannot judge are listed with what could not be read', async ({ posture: page }) => {
   const entity = {
     entityId: `AWS.EC2.${account}.eu-west-1.Instance.i-1`,
@@ -43,7 +43,7 @@ test('a rule that can judge every resource says so', async ({ posture: page }) =
   await expect(page.getByText('No resource is unknown')).toBeVisible();
 });
 
-test('rules of the type that are not about a resource are not applicable, not unknown', async ({ posture: page }) => {
+test('a rule about the type of a resource, but not about the resource, is not applicable, not unknown', async ({ posture: page }) => {
   await page.route('**/v1/entities/*/verdicts', (route) =>
     route.fulfill({
       json: {
@@ -62,7 +62,7 @@ test('rules of the type that are not about a resource are not applicable, not un
   await expect(page.locator('.c-unknown', { hasText: 'Unknown' })).toHaveCount(1);
 });
 
-test('what was not listed leaves a control unknown and says why', async ({ posture: page }) => {
+test('a type that was not listed makes a control unknown, with the reason', async ({ posture: page }) => {
   await page.route('**/v1/compliance-frameworks/cis-aws-3.0/posture', async (route) => {
     const answer = (await (await route.fetch()).json()) as { results: Record<string, unknown>[] };
     const control = answer.results.find((c) => (c.ruleIds as string[]).length > 0) ?? {};
