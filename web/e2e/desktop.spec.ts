@@ -18,7 +18,7 @@ test.describe('a list that cannot be read', () => {
     await expect(stage.locator('.stage-head')).toContainText('Not read');
     await expect(stage.locator('.stage-node')).toHaveClass(/unknown/);
     await expect(page.locator('.stage-head').nth(1)).toContainText(/ of \d+ OK$/);
-    // The next answer removes the button: no other request than the click's may bring it.
+    // A successful answer removes the button. Pausing stops the regular requests, so only the click can get that answer.
     await page.keyboard.press('p');
     await expect(page.getByRole('button', { name: 'Paused', exact: true })).toBeVisible();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -26,7 +26,7 @@ test.describe('a list that cannot be read', () => {
     await expect(stage.locator('.stage-head')).toContainText(/\d of 6 OK$/);
   });
 
-  test('makes the stage unknown that it stands in with another list', async ({ desktop: page }) => {
+  test('makes its stage unknown although another list of the stage was read', async ({ desktop: page }) => {
     await page.route('**/rest/monitor/desktop-composers', (route) =>
       route.fulfill({ status: 500, json: { error_message: 'internal error' } }),
     );
@@ -38,7 +38,7 @@ test.describe('a list that cannot be read', () => {
   });
 });
 
-test('the map stands still while it is paused', async ({ desktop: page }) => {
+test('the key P pauses the health map and resumes it', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   await expect(page.locator('.stage')).toHaveCount(5);
   await page.keyboard.press('p');
@@ -47,7 +47,7 @@ test('the map stands still while it is paused', async ({ desktop: page }) => {
   await expect(page.getByRole('button', { name: 'Pause', exact: true })).toBeVisible();
 });
 
-test('arrows walk the map', async ({ desktop: page }) => {
+test('the arrow keys move the focus between the tiles of the health map, and Enter opens one', async ({ desktop: page }) => {
   await page.goto(desktopAt('/health'));
   const tile = page.locator('.tiles .tile').first();
   await tile.focus();
@@ -70,20 +70,20 @@ test('answers that did not change are not sent again', async ({ desktop: page })
 });
 
 // Incidents change what every other screen shows, so these run one after the other.
-test.describe('what breaks', () => {
+test.describe('incidents', () => {
   test.describe.configure({ mode: 'serial' });
 
-  async function flip(page: Page, summary: RegExp): Promise<void> {
+  async function startIncident(page: Page, summary: RegExp): Promise<void> {
     await page.goto(desktopAt('/health'));
     await page.getByRole('button', { name: /^All \d+/ }).click();
-    // A page that is left before the server has answered takes the request with it.
+    // Leaving the page before the server has answered would cancel the request.
     const answered = page.waitForResponse((r) => r.url().includes('/rest/demo/incidents/') && r.request().method() === 'POST');
     await page.getByRole('dialog').getByRole('switch', { name: summary }).click();
     expect((await answered).ok()).toBe(true);
   }
 
   test('a gateway that reports a problem is seen on the map, and mended', async ({ desktop: page }) => {
-    await flip(page, /gw1\.corp\.example reports a problem/i);
+    await startIncident(page, /gw1\.corp\.example reports a problem/i);
     await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click();
     await expect(page.locator('.stage').first().locator('.error')).not.toHaveCount(0, { timeout: 60_000 });
     await expect(page.locator('.problem-list')).toContainText('gw1');
@@ -92,7 +92,7 @@ test.describe('what breaks', () => {
   });
 
   test('a domain whose controller is down is one problem, and its parts are listed', async ({ desktop: page }) => {
-    await flip(page, /controller of lab\.example is down/i);
+    await startIncident(page, /controller of lab\.example is down/i);
     await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click();
     await expect(page.locator('.problem-list')).toContainText('lab.example', { timeout: 60_000 });
     await page.goto(desktopAt('/domains'));
@@ -105,8 +105,8 @@ test.describe('what breaks', () => {
     await expect(page.getByText('Nothing is broken.')).toBeVisible();
   });
 
-  test('an alert is acknowledged with a comment, and that is taken back', async ({ desktop: page }) => {
-    await flip(page, /gw1\.corp\.example reports a problem/i);
+  test('an alert is acknowledged with a comment and silenced, and both are undone', async ({ desktop: page }) => {
+    await startIncident(page, /gw1\.corp\.example reports a problem/i);
     await page.goto(desktopAt('/alerts?state=firing'));
     const row = page.locator('tbody tr', { hasText: 'gw1' }).first();
     await expect(row).toBeVisible({ timeout: 60_000 });
@@ -128,7 +128,7 @@ test.describe('what breaks', () => {
   });
 
   test('a farm whose agents fail is first on the wall', async ({ desktop: page }) => {
-    await flip(page, /agent of farm-01 reports an error/i);
+    await startIncident(page, /agent of farm-01 reports an error/i);
     await page.goto(desktopAt('/rds-servers'));
     await expect(page.locator('.wall-farm').first()).toContainText('farm-01', { timeout: 90_000 });
     await page.goto(desktopAt('/health'));
@@ -147,7 +147,7 @@ test('the wall shows every farm, and one opens beside it', async ({ desktop: pag
   await expect(page.locator('.panel')).toHaveCount(0);
 });
 
-test('arrows go from tile to tile of the wall, and Enter opens a server', async ({ desktop: page }) => {
+test('the arrow keys move between the tiles of the wall, and Enter opens a server', async ({ desktop: page }) => {
   await page.goto(desktopAt('/rds-servers'));
   await expect(page.locator('.wall-farm')).toHaveCount(51);
   for (const key of ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft']) await page.keyboard.press(key);
@@ -218,7 +218,7 @@ const expectLine = (canvas: Locator) =>
     )
     .toBeGreaterThan(50);
 
-test('the event database says how many events it has, also over time', async ({ desktop: page }) => {
+test('the event database shows how many events it has, now and over time', async ({ desktop: page }) => {
   await page.goto(desktopAt('/event-database'));
   await expect(page.locator('.panel-head')).toContainText('connected');
   await expect(page.locator('.event-database .kv')).toContainText(/Events[1-9]/);
@@ -242,7 +242,7 @@ test('measures of a farm are drawn over time', async ({ desktop: page }) => {
   await expectLine(page.locator('.panel .line-chart canvas'));
 });
 
-test('keys walk a list and open a component', async ({ desktop: page }) => {
+test('J moves to a row of a list, and Enter opens its component', async ({ desktop: page }) => {
   await page.goto(desktopAt('/gateways'));
   await expect(page.locator('tbody tr').first()).toBeVisible();
   await page.keyboard.press('j');
@@ -253,14 +253,14 @@ test('keys walk a list and open a component', async ({ desktop: page }) => {
 test('an alert rule is prefilled from a component, saved, switched and deleted', async ({ desktop: page }, info) => {
   const name = `rule ${info.workerIndex} ${Date.now()}`;
   await page.goto(desktopAt('/gateways'));
-  // Other scenarios break gw1 and look for its alerts; a rule on it would fire among them.
+  // Other scenarios break gw1 and look for its alerts; a rule about gw1 would add an alert that they do not expect.
   await page.locator('tbody').getByRole('link', { name: 'gw2', exact: true }).click();
   await page.getByRole('link', { name: 'Alert on this', exact: true }).click();
   await expect(page).toHaveURL(/kind=GATEWAY/);
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Address of the webhook').fill('https://hooks.example/vigil');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  // Alerts name their rule too.
+  // Only in the list of rules: the list of alerts contains the name of the rule too.
   const row = page.getByRole('region', { name: 'Rules' }).getByRole('row').filter({ hasText: name });
   await expect(row).toContainText('the status of one gateway is');
   await row.getByRole('switch').click();
@@ -273,7 +273,7 @@ test('an alert rule is prefilled from a component, saved, switched and deleted',
 test.describe('a domain account', () => {
   test.use({ expectsFailedAnswers: true });
 
-  test('is added, refused when it is there already, and deleted by name', async ({ desktop: page }, info) => {
+  test('is added, refused when it exists already, and deleted after typing its name', async ({ desktop: page }, info) => {
     const name = `clone-joiner-${info.workerIndex}-${Date.now()}`;
     await page.goto(desktopAt('/domain-accounts'));
     await settled(page);
@@ -295,7 +295,7 @@ test.describe('a domain account', () => {
     await expect(page.getByRole('rowheader', { name })).toHaveCount(0);
   });
 
-  test('with a wrong password is refused beside the password', async ({ desktop: page }) => {
+  test('with a wrong password is refused, and the dialog shows an error', async ({ desktop: page }) => {
     await page.goto(desktopAt('/domain-accounts'));
     await settled(page);
     await page.getByRole('button', { name: /^Add/ }).first().click();

@@ -77,21 +77,21 @@ test('a part of the page that fails does not affect the other parts', async ({ p
 });
 
 for (const view of ['wall', 'table'])
-  test(`RDS servers whose farms cannot be read do not seem to match nothing, as a ${view}`, async ({ desktop: page }) => {
+  test(`when the farms cannot be read, the ${view} of RDS servers does not say that none matches`, async ({ desktop: page }) => {
     await page.route('**/rest/monitor/farms', failures[500]!);
     await page.goto(desktopAt(`/rds-servers?view=${view}`));
     await expect(page.getByRole('alert')).toContainText('The list of farms could not be read');
     await expect(page.getByText('None matches')).toHaveCount(0);
   });
 
-test('an activity whose findings cannot be read does not seem to have none', async ({ posture: page }) => {
+test('when the findings cannot be read, the activity does not say that nothing happened', async ({ posture: page }) => {
   await page.route('**/v2/findings/query', failures[500]!);
   await page.goto(postureAt('/activity?show=findings'));
   await expect(page.getByRole('alert').filter({ hasText: 'The findings could not be read' })).toBeVisible();
   await expect(page.getByRole('heading', { name: /^Nothing happened/ })).toHaveCount(0);
 });
 
-test('a resource whose findings cannot be read does not seem to have none', async ({ posture: page }) => {
+test('when the findings of a resource cannot be read, it says that they are unknown', async ({ posture: page }) => {
   await openResource(page);
   await page.route('**/v2/findings/query', failures[500]!);
   await page.reload();

@@ -32,7 +32,7 @@ test.describe('logging in', () => {
     await expect(page.getByRole('heading', { name: 'Gateways' })).toBeVisible();
   });
 
-  test('refuses a wrong password in words', async ({ page }) => {
+  test('shows a message when the password is wrong', async ({ page }) => {
     await page.goto(desktopAt('/gateways'));
     await page.getByLabel('Domain').fill(ready().desktop_domain);
     await page.getByLabel('User name').fill('nobody-of-that-name');
@@ -41,7 +41,7 @@ test.describe('logging in', () => {
     await expect(page.getByRole('alert')).toHaveText('The domain, the user name or the password is wrong, or the user may not log in');
   });
 
-  test('ends with logging out', async ({ posture: page }) => {
+  test('is required again after logging out', async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
     await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await expect(page.getByLabel('API token')).toBeVisible();
@@ -119,14 +119,14 @@ test('the jump box says when it does not show all that match', async ({ desktop:
   await expect(page.locator('.stage').first()).toBeVisible();
   await page.keyboard.press('Control+k');
   const box = page.getByRole('combobox', { name: 'Search or jump to' });
-  // The status is there before its text: screen readers announce the change.
-  const sign = page.getByRole('dialog').getByRole('status');
-  await expect(sign).toBeEmpty();
+  // The status element exists before it has a text, because screen readers announce only changes.
+  const status = page.getByRole('dialog').getByRole('status');
+  await expect(status).toBeEmpty();
   await box.fill('farm');
-  await expect(sign).toHaveText(/^Only \d+ matches are shown/);
+  await expect(status).toHaveText(/^Only \d+ matches are shown/);
   await box.fill('farm-07');
   await expect(page.getByRole('option', { name: /farm-07/ }).first()).toBeVisible();
-  await expect(sign).toBeEmpty();
+  await expect(status).toBeEmpty();
 });
 
 test('the jump box finds a component', async ({ desktop: page }) => {
@@ -143,7 +143,7 @@ test('the jump box finds a component', async ({ desktop: page }) => {
 });
 
 /** Presses G, then a letter. It tries again, because on a busy machine the letter can come after the time limit of a key sequence. */
-const pressBoth = (page: Page, letter: string, address: RegExp) =>
+const pressSequence = (page: Page, letter: string, address: RegExp) =>
   expect(async () => {
     await page.keyboard.press('g');
     await page.keyboard.press(letter);
@@ -158,18 +158,18 @@ for (const [letter, address] of Object.entries({
   r: /rules/,
   c: /compliance/,
 })) {
-  test(`G and ${letter} go to a screen`, async ({ posture: page }) => {
+  test(`G, then ${letter}, goes to a screen`, async ({ posture: page }) => {
     await page.goto(postureAt('/overview'));
     await expect(page.locator('.ledger')).toBeVisible();
-    await pressBoth(page, letter, address);
+    await pressSequence(page, letter, address);
   });
 }
 
 for (const [letter, address] of Object.entries({ g: /gateways/, s: /connection-servers/, f: /farms/, w: /rds-servers/, a: /alerts/ })) {
-  test(`G and ${letter} go to a screen of the desktop`, async ({ desktop: page }) => {
+  test(`G, then ${letter}, goes to a screen of the desktop`, async ({ desktop: page }) => {
     await page.goto(desktopAt('/health'));
     await expect(page.locator('.stage').first()).toBeVisible();
-    await pressBoth(page, letter, address);
+    await pressSequence(page, letter, address);
   });
 }
 
@@ -199,12 +199,12 @@ test('the theme is kept', async ({ posture: page }) => {
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
 });
 
-test('an address that is no screen says so', async ({ posture: page }) => {
+test('an unknown address shows that the screen does not exist', async ({ posture: page }) => {
   await page.goto(postureAt('/nothing-here'));
   await expect(page.getByText('This screen does not exist')).toBeVisible();
 });
 
-test('an address that is no screen of the desktop says so', async ({ desktop: page }) => {
+test('an unknown address of the desktop shows that the screen does not exist', async ({ desktop: page }) => {
   await page.goto(desktopAt('/nothing-here'));
   await expect(page.getByText('This screen does not exist')).toBeVisible();
 });
@@ -241,8 +241,8 @@ test('the first load is within its budget', async ({ posture: page }) => {
   expect(size, 'bytes of JavaScript before compression').toBeLessThan(900_000);
 });
 
-/** Returns the id of the open finding at a place, from 0, in the order of rising risk. Scenarios run side by side: each takes another place. */
-async function leastRisk(api: APIRequestContext, place: number): Promise<string> {
+/** Returns the id of an open finding by its position, from 0, when sorted by ascending risk. Scenarios run in parallel, so each uses another position. */
+async function leastRisk(api: APIRequestContext, position: number): Promise<string> {
   const found = await api.post('/v2/findings/query', {
     data: {
       filters: { status: 'Open', isSuppressed: false },
@@ -250,7 +250,7 @@ async function leastRisk(api: APIRequestContext, place: number): Promise<string>
       paginationInfo: { pageSize: 10 },
     },
   });
-  return ((await found.json()) as { results: { id: string }[] }).results[place]?.id ?? '';
+  return ((await found.json()) as { results: { id: string }[] }).results[position]?.id ?? '';
 }
 
 /** Suppresses and releases a finding through the API, and expects the page, which shows the finding, to follow both times. */
@@ -276,8 +276,8 @@ test('a change that another client makes shows without loading the page again', 
 
 test.describe('without streams', () => {
   test.use({ expectsFailedAnswers: true });
-  test('changes show because the page asks every few seconds', async ({ posture: page, api }) => {
-    const id = await leastRisk(api, 5); // far from place 0, since places move while findings are suppressed
+  test('changes show because the page polls every few seconds', async ({ posture: page, api }) => {
+    const id = await leastRisk(api, 5); // far from position 0, since positions shift while findings are suppressed
     await page.route('**/console/pulse/stream', (route) =>
       route.fulfill({ status: 429, json: { message: 'too many open event streams' } }),
     );
