@@ -7,7 +7,7 @@ test('a message that stands beside a field is not repeated elsewhere', () => {
   expect(error.apartFrom('role', 'name')).toBeUndefined();
 });
 
-test('a message about a field that is not shown is not hidden by one about a field that is', () => {
+test('a message is kept if it is about any field that is not shown', () => {
   const message = 'name must not be empty; channelIds must have at most 20 items';
   const fields = [
     { path: 'name', message: 'must not be empty' },
@@ -17,7 +17,7 @@ test('a message about a field that is not shown is not hidden by one about a fie
   expect(new ApiError(400, message, fields).apartFrom('name', 'channelIds')).toBeUndefined();
 });
 
-test('a message about no field that is shown, or about none, is a message as a whole', () => {
+test('a message that is about no field, or about none that is shown, is kept', () => {
   const message = 'your token is limited';
   expect(new ApiError(403, message).apartFrom('name')).toBe(message);
   expect(new ApiError(400, message, [{ path: 'userId', message: 'is not a user' }]).apartFrom('name')).toBe(message);

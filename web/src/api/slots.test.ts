@@ -8,7 +8,7 @@ function heldCall() {
   return { call: () => result, end };
 }
 
-/** Lets everything run that waits for nothing else. */
+/** Waits until the callbacks of all settled promises have run. */
 const settle = () => new Promise((done) => setTimeout(done));
 
 test('calls beyond the limit wait, and start in their order', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { currentPulse, paceText } from '../frame/pulse';
 import { setPaused } from './data';
 
-test('paused screens do not claim that they ask regularly', () => {
+test('a paused screen does not say that it polls', () => {
   expect(paceText(currentPulse())).toBe(', every 15 s');
   setPaused(true);
   expect(paceText(currentPulse())).toBe(', paused');

@@ -14,7 +14,7 @@ test('machines are found by their names with and without the domain', async () =
   expect(await jumpTargets('uag2')).toEqual({ targets: [], more: false });
 });
 
-test('what the limit of a kind leaves out is not concealed', async () => {
+test('more is true if the limit of a kind leaves out targets', async () => {
   const gateways = (n: number) =>
     Array.from({ length: n }, (_, i) => ({ id: `g${i}`, name: `uag${i}`, status: 'OK', details: { type: 'UAG' } }));
   let served = gateways(8);

@@ -18,7 +18,7 @@ const change = (timestamp: number, from_status: string, to_status: string, part?
 });
 
 describe('statuses', () => {
-  it('that nobody knows are unknown, never well', () => {
+  it('that the console does not know are unknown, never OK', () => {
     expect(markOf('SOMETHING_NEW')).toBe('unknown');
     expect(markOf(undefined)).toBe('unknown');
     expect(markOf('AGENT_ERR_DOMAIN_FAILURE')).toBe('error');

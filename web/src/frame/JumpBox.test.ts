@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { outcomeText } from './JumpBox';
 
-test('one character that only the server could find is not called unknown', () => {
+test('the jump box does not say that nothing has a name of one character, which the server does not search', () => {
   expect(outcomeText('x', 0, false, false)).toBe('Type more of the name.');
   expect(outcomeText('x', 1, false, false)).toBeUndefined();
 });

@@ -7,7 +7,7 @@ test('an address names one of the choices, and no inherited member', () => {
   for (const given of [undefined, '', 'none', 'toString', 'constructor', '__proto__']) expect(choiceOf(tabs, given, 'keys')).toBe('keys');
 });
 
-test('clearing the filters keeps what is shown, and the text of a query', () => {
+test('clearing the filters keeps the order, the query language and the text of a query', () => {
   expect(withoutFilters({ q: 'ssh', level: 'High', sort: 'name' }, '/findings')).toStrictEqual({ q: undefined, level: undefined });
   expect(withoutFilters({ q: 'g.V()', account: 'a' }, '/explore')).toStrictEqual({ account: undefined });
   expect(withoutFilters({ q: 'tag.a = b', lang: 'search' }, '/explore')).toStrictEqual({});

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { splitEvents } from './follow';
 
-test('events are taken when they are whole', () => {
+test('only complete events are taken from the stream', () => {
   expect(splitEvents('retry: 1000\n\nevent: pulse\ndata: {"a":1}\n\n: connected\n\nevent: pulse\ndata: {"a"')).toEqual({
     events: ['{"a":1}'],
     rest: 'event: pulse\ndata: {"a"',

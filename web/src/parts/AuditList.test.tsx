@@ -4,7 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test, vi } from 'vitest';
 import { AuditList, type AuditLine } from './AuditList';
 
-// These ask stores that only a browser has.
+// These need state of the browser, which does not exist in unit tests.
 vi.mock('./time', () => ({ Time: () => null }));
 vi.mock('./Button', () => ({ Button: ({ children }: { children: ReactNode }) => children }));
 vi.mock('@tanstack/react-router', () => ({ useNavigate: () => () => undefined, useSearch: () => ({ operation: 'login' }) }));

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { differencesOf } from './Conflict';
 
-// These ask stores that only a browser has.
+// Conflict imports these components, but differencesOf does not render them.
 vi.mock('./Button', () => ({ Button: () => null }));
 vi.mock('./Dialog', () => ({ Dialog: () => null }));
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isTyped } from './ManyField';
 
-test('a choice from the list is not typed, and one letter more or any deletion is', () => {
+test('one more letter or any deletion counts as typed, a choice from the list does not', () => {
   expect(isTyped('insertReplacementText', 'war', 'warn')).toBe(false);
   expect(isTyped(undefined, '', 'warn')).toBe(false);
   expect(isTyped('insertText', 'war', 'warn')).toBe(true);

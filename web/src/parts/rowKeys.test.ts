@@ -3,7 +3,7 @@ import { handle } from './rowKeys';
 
 interface Part {
   name: string;
-  /** The selectors that find it. */
+  /** The selectors that match the part. */
   found: string[];
   hidden?: boolean;
 }
@@ -20,11 +20,11 @@ const row = (...parts: Part[]) =>
 const toggle = { name: 'on', found: ['button:enabled'] };
 const link = { name: 'rule', found: ['th a[href]', 'a[href]'] };
 
-test('a row is opened by what is in the cell that names it, also after a switch', () => {
+test('a row is opened by the link in its header cell, also if a switch comes before the link', () => {
   expect(handle(row(toggle, link))).toMatchObject({ name: 'rule' });
 });
 
-test('a row without a visible link in that cell is opened by its first visible link or button', () => {
+test('a row without a visible link in its header cell is opened by its first visible link or button', () => {
   expect(handle(row(toggle, { ...link, hidden: true }))).toMatchObject({ name: 'on' });
   expect(handle(row())).toBeUndefined();
 });

@@ -98,7 +98,7 @@ describe.each(themes)('the %s tokens', (theme) => {
     status: ['teal', 'amber', 'vermilion', 'violet', 'grey'],
   };
   for (const [scale, names] of Object.entries(scales)) {
-    it.each(Object.keys(blindness) as (keyof typeof blindness)[])(`${scale} stays apart with %s`, (kind) => {
+    it.each(Object.keys(blindness) as (keyof typeof blindness)[])(`the colours of ${scale} can be distinguished with %s`, (kind) => {
       for (const [i, a] of names.entries())
         for (const b of names.slice(i + 1))
           expect(distance(of(`${a}-fill`), of(`${b}-fill`), blindness[kind]), `${a} and ${b}`).toBeGreaterThanOrEqual(8.5);

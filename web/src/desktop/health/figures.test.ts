@@ -19,7 +19,7 @@ const none = {
 const components = (state: { complete: boolean; error?: unknown }) => ({ ...none, error: undefined, ...state }) as unknown as Components;
 const unread = { overview: undefined, servers: undefined, rds: undefined, alerts: undefined };
 
-test('a figure of what was not read is unknown', () => {
+test('a figure is unknown until its list was read', () => {
   for (const f of figuresOf({ components: components({ complete: false }), ...unread })) {
     expect(f.value, f.label).toBeUndefined();
     expect(f.mark ?? 'unknown', f.label).toBe('unknown');
@@ -27,7 +27,7 @@ test('a figure of what was not read is unknown', () => {
   }
 });
 
-test('a figure of nothing bad is OK', () => {
+test('a figure that counts no problem is OK', () => {
   const overview = { sessions: { rds_sessions: 5 }, kinds: [], problems: [] } as unknown as Overview;
   const figures = figuresOf({ components: components({ complete: true }), overview, servers: [], rds: [], alerts: [] });
   expect(figures.map((f) => f.value)).toEqual([5, 0, 0, 0, 0, 0]);

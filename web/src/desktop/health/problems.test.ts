@@ -11,9 +11,11 @@ const reason = (p: Given) => problemsOf([p])[0]?.reason;
 
 test('a farm says what its servers have in common', () => {
   const farm = component('FARM', 'farm-01', 'errors on 2 of 2 enabled servers');
-  const full = (id: string) => component('RDS_SERVER', id, 'the domain cannot be reached');
-  expect(reason(problem(farm, full('a'), full('b')))).toBe('Errors on 2 of 2 enabled servers: the domain cannot be reached');
-  expect(reason(problem(farm, full('a'), component('RDS_SERVER', 'b', 'it needs to restart')))).toBe('Errors on 2 of 2 enabled servers');
+  const noDomain = (id: string) => component('RDS_SERVER', id, 'the domain cannot be reached');
+  expect(reason(problem(farm, noDomain('a'), noDomain('b')))).toBe('Errors on 2 of 2 enabled servers: the domain cannot be reached');
+  expect(reason(problem(farm, noDomain('a'), component('RDS_SERVER', 'b', 'it needs to restart')))).toBe(
+    'Errors on 2 of 2 enabled servers',
+  );
 });
 
 test('a reason is not said twice, and a component without one says its status', () => {

@@ -11,7 +11,7 @@ test('the change shown for a group has the health that its mark shows', () => {
   expect(shownOf(group('WARNING', worst, last))).toBe(last);
 });
 
-test('it is the last one if none has that health, since only some changes are sent', () => {
+test('the last change is shown if none has the health of the group, since the server sends only some changes', () => {
   const last = { to_status: 'OK', to_health: 'OK' };
   expect(shownOf(group('ERROR', last))).toBe(last);
   expect(shownOf(group('ERROR'))).toBeUndefined();

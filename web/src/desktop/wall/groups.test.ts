@@ -6,16 +6,16 @@ import { groupOf, groups } from './groups';
 const server = (health: RDSServer['health'], state: RDSServer['details']['state'], more: Partial<RDSServer> = {}) =>
   ({ enabled: true, health, details: { state }, ...more }) as RDSServer;
 
-test('the servers in error are those whose health is', () => {
+test('servers are in the group error if their health is ERROR', () => {
   expect(groupOf(server('ERROR', 'AGENT_UNREACHABLE')).name).toBe('error');
   expect(groupOf(server('ERROR', 'AGENT_ERR_DOMAIN_FAILURE')).name).toBe('error');
   expect(groupOf(server('WARNING', 'AGENT_ERR_STARTUP_IN_PROGRESS')).name).toBe('warning');
 });
 
-test('warnings are told apart by what the server does', () => {
+test('only servers with a warning are grouped by its cause', () => {
   expect(groupOf(server('WARNING', 'AGENT_DRAIN_MODE')).name).toBe('draining');
   expect(groupOf(server('WARNING', 'AVAILABLE', { load_preference: 'BLOCK' })).name).toBe('full');
-  expect(groupOf(server('WARNING', 'AVAILABLE', { load_preference: 'LIGHT' })).name).toBe('warning'); // such as for its certificate
+  expect(groupOf(server('WARNING', 'AVAILABLE', { load_preference: 'LIGHT' })).name).toBe('warning'); // for example because of its certificate
   expect(groupOf(server('OK', 'DISCONNECTED')).name).toBe('available');
   expect(groupOf(server('UNKNOWN', 'WAIT_FOR_AGENT')).name).toBe('unknown');
   expect(groupOf(server('DISABLED', 'AGENT_UNREACHABLE', { enabled: false })).name).toBe('disabled');
