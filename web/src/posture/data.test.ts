@@ -45,7 +45,7 @@ test('unread types are found on every page of the runs', async () => {
   expect(await unread('c')).toEqual(['c T', 'c U']);
 });
 
-test('complete runs are asked for only of accounts with unread types, and only those since', async () => {
+test('complete runs are requested only for accounts with unread types, and only from the run that left them unread', async () => {
   const filters = serve(
     run('a', 2, { T: 'Failure', U: 'Failure' }),
     run('a', 3, { T: 'Success' }), // limited to one type
@@ -55,14 +55,14 @@ test('complete runs are asked for only of accounts with unread types, and only t
   expect(filters.slice(1)).toEqual([{ statuses: ['Completed'], cloudAccountId: 'a', startedFrom: at(2) }]);
 });
 
-test('complete runs of many accounts are asked for at once', async () => {
+test('complete runs of many accounts are requested at once', async () => {
   const accounts = ['a', 'b', 'c', 'd', 'e'];
   const filters = serve(...accounts.map((a, i) => run(a, i + 1, { T: 'Failure' })), run('b', 6, { T: 'Success' }));
   expect(await unread()).toEqual(['a T', 'c T', 'd T', 'e T']);
   expect(filters.at(-1)).toEqual({ statuses: ['Completed'], startedFrom: at(1) });
 });
 
-test('nothing more is asked for if every run was complete', async () => {
+test('nothing more is requested if every run was complete', async () => {
   const filters = serve(run('a', 1, { T: 'Success' }));
   expect(await unread()).toEqual([]);
   expect(filters).toHaveLength(1);

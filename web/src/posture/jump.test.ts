@@ -29,10 +29,10 @@ test('an account on a later page is found', async () => {
   expect(await jumpTargets('payr')).toMatchObject({ targets: [{ group: 'Account', label: 'payroll', to: '/accounts/2' }], more: false });
 });
 
-test('another page of rules is not concealed', async () => {
+test('more is true if there is another page of rules', async () => {
   expect((await jumpTargets('many rules')).more).toBe(true);
 });
 
-test('more words than the server accepts in names of resources find accounts, rules and controls', async () => {
+test('a text with more words than the server accepts for names of resources is searched without resources', async () => {
   expect(await jumpTargets(Array(13).fill('word').join(' '))).toEqual({ targets: [], more: false });
 });

@@ -4,7 +4,7 @@ import { askAgain, changedMarks, isDeep, isOlder } from './pulse';
 
 const pulse = { findings: '1', entities: '1', rules: '1', accounts: '1', collections: '1' };
 
-test('an answer is asked for again only when a change concerns it', () => {
+test('a query is refetched only when a change concerns it', () => {
   const findings = changedMarks(pulse, { ...pulse, findings: '2', lastChangeTime: '2026-01-01T00:00:00Z' });
   expect(findings).toEqual(['findings']);
   expect(isOlder(['findings', 'query', {}], findings)).toBe(true);
@@ -19,7 +19,7 @@ test('an answer is asked for again only when a change concerns it', () => {
   expect(isOlder(['findings'], changedMarks(pulse, pulse))).toBe(false);
 });
 
-test('a list that was read far down is not asked for again by itself', () => {
+test('a list of which many pages were loaded is not refetched after a change', () => {
   expect(isDeep({ pages: Array(6).fill({}) })).toBe(true);
   expect(isDeep({ pages: [{}] })).toBe(false);
   expect(isDeep(undefined)).toBe(false);

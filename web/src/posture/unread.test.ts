@@ -34,7 +34,7 @@ test('accounts are decided one by one', () => {
   expect(unread(...runs)).toEqual(['b AWS.S3.Bucket It could not be read']);
 });
 
-test('the oldest run that decides is the one from which newer runs matter', () => {
+test('newer runs matter from the oldest run of an account that left a type unread', () => {
   const types = unreadTypes([
     run('a', 1, 'CompletedWithErrors', { 'AWS.S3.Bucket': denied }),
     run('a', 3, 'CompletedWithErrors', { 'AWS.KMS.Key': denied }),

@@ -17,7 +17,7 @@ test('the last run of an account is among them if the newest runs of the organis
   expect(ids(account(run('3', 3)), [run('1', 1)])).toEqual(['3 Completed', '1 Completed']);
 });
 
-test('the list of runs is asked for more often than the accounts, and says how a run is now', () => {
+test('the status of a run is that of the list of runs, which is requested more often than the accounts', () => {
   expect(ids(account(run('3', 3, 'Started')), [run('3', 3)])).toEqual(['3 Completed']);
   expect(ids(account(run('3', 3)), [run('4', 4, 'Started'), run('3', 3)])).toEqual(['4 Started', '3 Completed']);
 });

@@ -8,7 +8,7 @@ it('shortens ARNs to the names in them', () => {
   expect(actorName('operator@example.com')).toBe('operator@example.com');
 });
 
-it('adds to the cause what the event says', () => {
+it('adds the actor and the operation to the cause', () => {
   const actor = 'arn:aws:iam::123456789012:user/alice';
   expect(causeText('event', {})).toBe('event');
   expect(causeText('event', { actor })).toBe('event by alice');

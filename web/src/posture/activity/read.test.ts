@@ -15,6 +15,6 @@ test('all pages are read', async () => {
   expect(await readUpTo(6, pagesOf(6))).toEqual({ results: [0, 1, 2, 3, 4, 5], cut: false });
 });
 
-test('more results than the maximum are cut, which is said', async () => {
+test('results beyond the maximum are cut off, and the answer says so', async () => {
   expect(await readUpTo(6, pagesOf(7))).toEqual({ results: [0, 1, 2, 3, 4, 5], cut: true });
 });

@@ -13,7 +13,7 @@ test('digits in the data that a message quotes are not a position', () => {
     expect(positions(`gremlin: cannot compare "${data}" with a number`), data).toEqual([[undefined, undefined]]);
 });
 
-test('the members line and column come before the message', () => {
+test('the members line and column take precedence over the message', () => {
   const error = new ApiError(400, '', [{ path: 'query', message: 'line 9, column 9', line: 1, column: 2 }]);
   expect(queryProblems(error)).toEqual([{ path: 'query', message: 'line 9, column 9', line: 1, column: 2 }]);
 });

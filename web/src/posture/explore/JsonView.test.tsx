@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { JsonView } from './JsonView';
 
-// "…" with its two quotes is the whole JSON of a text.
+// The JSON of a string is the string with two quotes, so the string is two characters shorter than its JSON.
 const shown = (length: number) => renderToStaticMarkup(<JsonView answer={'x'.repeat(length - 2)} />);
 
 test('a JSON that is cut says so and can be saved as a whole', () => {

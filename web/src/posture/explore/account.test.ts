@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { accountOf } from './account';
 
-test('a search of all accounts names none, Gremlin asks the first or the one that is chosen', () => {
+test('a search of all accounts names no account, and Gremlin queries the chosen account or else the first', () => {
   expect(accountOf('all', 'search', 'a')).toBe('');
   expect(accountOf(undefined, 'search', 'a')).toBe('');
   expect(accountOf('b', 'search', 'a')).toBe('b');

@@ -6,7 +6,7 @@ vi.mock('../../api/posture', () => ({ posture: { post: vi.fn() } }));
 
 const rule = (text: string) => ({ id: 'r', visualizationQuery: JSON.stringify({ queryString: text }) }) as Rule;
 
-test('the id of the resource stands in each place of the visualization query, whatever characters it has', async () => {
+test('the id of the resource replaces every placeholder of the visualization query, whatever characters the id has', async () => {
   const post = vi.mocked(posture.post).mockResolvedValue({ entities: {}, edges: [], tree: { nodes: [] } } as never);
   const text = 'g.union(V().<entity_id_clause>.out(), V().<entity_id_clause>.in()).path()';
   const query = pictureQuery(rule(text), "a$&$'b", '1');
@@ -16,7 +16,7 @@ test('the id of the resource stands in each place of the visualization query, wh
   });
 });
 
-test('an edited visualization query is asked again', () => {
+test('an edited visualization query is sent again', () => {
   const key = (text: string) => pictureQuery(rule(text), 'a', '1').queryKey;
   expect(key('g.V().<entity_id_clause>.out().path()')).not.toEqual(key('g.V().<entity_id_clause>.in().path()'));
 });

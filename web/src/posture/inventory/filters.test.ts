@@ -8,7 +8,7 @@ describe('the filters of the inventory', () => {
   it.each(['prod web', 'do-not-delete', 'rock and roll', 'exists'])('%s is a part of a name', (q) =>
     expect(filtersOf({ q }, undefined)).toEqual({ nameSearch: q }),
   );
-  it('are of the type and the accounts too', () =>
+  it('include the type and the accounts', () =>
     expect(filtersOf({ account: 'a,b' }, 'AWS.S3.Bucket')).toEqual({ entityTypes: ['AWS.S3.Bucket'], cloudAccountIds: ['a', 'b'] }));
 });
 

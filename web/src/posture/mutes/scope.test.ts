@@ -8,7 +8,7 @@ test('parts of a scope without a value are left out', () => {
   expect(scopeOf({ ...empty, rules: ['r1'] })).toEqual({ ruleIds: ['r1'] });
 });
 
-test('values of a tag are collected under its name, and may contain the sign between them', () => {
+test('values of a tag are collected under its name, and may contain an equals sign', () => {
   const scope = scopeOf({ ...empty, tags: ['env=dev', 'env=test', 'query=a=b'] });
   expect(scope).toEqual({ cloudTags: { env: ['dev', 'test'], query: ['a=b'] } });
   expect(draftOfScope(scope).tags).toEqual(['env=dev', 'env=test', 'query=a=b']);

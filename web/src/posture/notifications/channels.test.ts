@@ -43,7 +43,7 @@ test('a channel is called good only when a message was delivered', () => {
   expect(standingOf({ ...channel, enabled: false, consecutiveFailures: 2 })).toBe('off');
 });
 
-test('the target of a channel is what is no secret', () => {
+test('the target of a channel consists of settings that are not secret', () => {
   expect(target(channel)).toBe('https://splunk.example');
   expect(target({ type: 'jira', settings: { url: 'https://jira.example', project: 'SEC' } })).toBe('https://jira.example, SEC');
   expect(target({ type: 'slack', settings: {} })).toBe('');

@@ -18,7 +18,7 @@ const rule: NotificationRule = {
 };
 const names = { rule: (id: string) => `rule ${id}`, account: (id: string) => `account ${id}` };
 
-test('what the API leaves out is ticked in the form, and the other way round', () => {
+test('an empty list of the API ticks all choices in the form, and ticking all choices sends an empty list', () => {
   const draft = draftOfRule(rule);
   expect(draft.events).toEqual(eventNames);
   expect(draft.levels).toEqual(levelNames);

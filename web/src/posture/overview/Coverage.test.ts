@@ -4,7 +4,7 @@ import { dateTime } from '../../parts/time';
 import type { UnreadType } from '../unread';
 import { coverageOf } from './Coverage';
 
-vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // times are written in the zone that the browser keeps
+vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // parts/time reads its setting when it is imported
 
 const account = (n: number, status: string) =>
   ({
@@ -28,7 +28,7 @@ const unread = (cloudAccountId: string, type: string): UnreadType => ({
 });
 const titles = (accounts: Account[], types: UnreadType[]) => coverageOf(accounts, types).map((i) => i.title);
 
-test('an account is current by its own newest run, whatever runs are listed', () => {
+test('whether an account is current depends on its own newest run', () => {
   const accounts = Array.from({ length: 150 }, (_, n) => account(n, 'Completed'));
   expect(titles(accounts, [])).toEqual(['150 of 150 accounts are current']);
   expect(titles(accounts.slice(0, 1), [])).toEqual(['1 of 1 account is current']);

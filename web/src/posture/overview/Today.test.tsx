@@ -3,11 +3,11 @@ import { expect, test, vi } from 'vitest';
 import { Today } from './Today';
 import { TrendChart } from './TrendChart';
 
-vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // times are written in the zone that the browser keeps
+vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // parts/time reads its setting when it is imported
 
 const text = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 
-test('what the server counts each time it happens is not called new findings', () => {
+test('counts of how often findings were raised are not called new findings', () => {
   expect(text(renderToStaticMarkup(<Today raised={1165} resolved={120} />))).toContain('+1,165 raised, −120 resolved today');
   const series = {
     times: ['2026-11-17T00:00:00Z', '2026-11-18T00:00:00Z'],

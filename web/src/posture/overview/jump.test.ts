@@ -24,7 +24,7 @@ describe('the largest jump of the trend', () => {
     expect(largestJump(series(), [])).toBeUndefined();
     expect(largestJump(series(300), [])).toBeUndefined();
   });
-  it('names nobody when several accounts or none were linked', () => {
+  it('names no account when several or none were linked', () => {
     const all = [account('a', '2026-11-02T00:00:00Z'), account('b', '2026-11-02T12:00:00Z')];
     const jump = largestJump(series(0, 20), all);
     expect(jump && jumpText(jump)).toBe('2 accounts linked, +20');

@@ -13,12 +13,12 @@ const verdict = (cloudAccountId: string, unknown: number) => ({
 const verdicts = (results: Verdicts['results'], ...unread: string[]) =>
   ({ totalCount: 0, results, unread: unread.map((cloudAccountId) => ({ cloudAccountId })) }) as Verdicts;
 
-test('unknown verdicts are said to be in the accounts that have them', () => {
+test('the accounts with unknown verdicts are counted', () => {
   expect(unknownText(verdicts([verdict('a', 2), verdict('a', 1), verdict('b', 0)], 'b', 'c'))).toBe('verdicts in 1 account');
   expect(unknownText(verdicts([verdict('a', 2), verdict('b', 1)]))).toBe('verdicts in 2 accounts');
 });
 
-test('without unknown verdicts the accounts with unread types are named', () => {
+test('without unknown verdicts the accounts with unread types are counted', () => {
   expect(unknownText(verdicts([verdict('a', 0)], 'b', 'b', 'c'))).toBe('2 accounts not fully read');
   expect(unknownText(verdicts([verdict('a', 0)]))).toBe('everything was read');
 });

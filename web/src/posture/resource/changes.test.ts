@@ -21,7 +21,7 @@ const log = [
   },
 ];
 
-test('a change is told line by line', () => {
+test('each difference of a change is one line', () => {
   expect(differences(log[1] as never)).toEqual([
     { name: 'size', before: '1', after: '2' },
     { name: 'tag Owner', before: 'web', after: 'data' },

@@ -4,8 +4,8 @@ import { expect, test, vi } from 'vitest';
 import { ApiError } from '../../api/error';
 import type { FindingPage } from '../../api/posture';
 
-vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // times are written in the zone that the browser keeps
-vi.mock('../../parts/Button', () => ({ Button: () => null })); // asks a store that only a browser has
+vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // parts/time reads its setting when it is imported
+vi.mock('../../parts/Button', () => ({ Button: () => null })); // needs state of the browser, which does not exist in unit tests
 
 const { FindingsColumn, FindingsPill } = await import('./columns');
 
@@ -20,7 +20,7 @@ function drawn(query: object): string {
   return markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }
 
-test('a resource has no findings only after they were read', () => {
+test('a resource is said to have no findings only after its findings were read', () => {
   const none = /No open finding|No rule has found|0 open/;
   expect(drawn({ data: { results: [] } })).toMatch(none);
   expect(drawn({})).not.toMatch(none);

@@ -24,7 +24,7 @@ test('a query that is empty or could not be checked is not said to be checked', 
   expect(drawn({ failure: new ApiError(503, 'limit reached') })).toContain('It could not be checked: Limit reached');
 });
 
-test('a text that was checked stays so when it is checked again in vain', () => {
+test('a checked query stays checked when a later check of it fails', () => {
   const again = drawn({ reads, failure: new ApiError(503, 'limit reached') });
   expect(again).toContain('No problems');
   expect(again).not.toContain('could not be checked');

@@ -22,17 +22,17 @@ test('what was not compared is not counted', () => {
   );
 });
 
-test('before it is known which findings are there, none is called new, and no bound is given', () => {
+test('until the existing findings are known, no finding is called new, and no bound is given', () => {
   const pending = { violating: 6, compared: undefined, accounts: 2, level: 'High', own: 0 };
   expect(effect(pending)).toBe('6 findings of level High in 2 accounts.');
-  expect(effect({ ...pending, compared: 0 })).toBe('Up to 6 new findings of level High in 2 accounts.'); // they could not be read
+  expect(effect({ ...pending, compared: 0 })).toBe('Up to 6 new findings of level High in 2 accounts.'); // the existing findings could not be read
 });
 
-test('a finding more than resources does not change the grammar', () => {
+test('no more existing findings are counted than violating resources', () => {
   expect(effect({ violating: 1, compared: 1, accounts: 1, level: 'Low', own: 2 })).toBe('1 finding is there already.');
 });
 
-test('columns of a dry run are properties of what it found, rather than of what it is connected to', () => {
+test('columns of a dry run are properties of the resources that it found, rather than of connected resources', () => {
   const found = [{ properties: [{ name: 'tokens' }, { name: 'endpoint' }] }];
   expect(columnsOf(['cidr', 'endpoint', 'cidr', 'port', 'tokens'], found)).toEqual(['endpoint', 'tokens']);
   expect(columnsOf(['cidr', 'port', 'tokens'], found)).toEqual(['tokens', 'cidr']);

@@ -52,7 +52,7 @@ test('a cleared category is sent, so that the server refuses it', async () => {
   expect(answer).toHaveBeenLastCalledWith('patch', '/v1/rules/{rule_id}', { path, body: { category: '' }, etag: '"1"' });
 });
 
-test('what was typed while a rule was made changes the rule as it was made', () => {
+test('text typed while a rule was being created is applied to the rule that the server stored', () => {
   const sent = { ...draftOf(rule), service: '', description: 'Old' };
   const made = { ...sent, service: 'General', displayName: 'made' };
   expect(withChanges(made, sent, { ...sent, description: 'New' })).toEqual({ ...made, description: 'New' });
