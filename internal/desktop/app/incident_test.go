@@ -93,6 +93,7 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 
 		{"a healthy provider", noEffect, desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata end soon", begin("saml-ending"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "WARN"},
+		{"it recovers", end("saml-ending"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata have expired", begin("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
 		{"it recovers", end("saml-expired"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "OK"},
 		{"a provider whose metadata were tampered with", begin("saml-tampered"), desktop.KindSAMLAuthenticator, "Corporate sign-on", self, "ERROR"},
@@ -104,6 +105,7 @@ func TestEveryStatusIsReachedByInjectingFaults(t *testing.T) {
 
 		{"a healthy connector", noEffect, desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"a weak template", begin("sso-template-weak"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
+		{"it recovers", end("sso-template-weak"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"a missing template", begin("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "ERROR"},
 		{"it recovers", end("sso-template-gone"), desktop.KindSSOConnector, "Corporate logon", "", "OK"},
 		{"an enrollment server is down", begin("enrollment-server-down"), desktop.KindSSOConnector, "Corporate logon", "", "WARN"},
