@@ -207,7 +207,8 @@ type Store interface {
 	// Apply stores transitions of alerts together with their deliveries. A
 	// transition whose alert was changed by another process meanwhile is skipped
 	// with its deliveries. Each delivery makes those of its Queue that are
-	// postponed by more than two leases due: they are sent before it.
+	// postponed by more than two leases due, as if they had not been attempted yet:
+	// they are sent before it.
 	Apply(ctx context.Context, changes []Transition) error
 
 	// Claim returns the deliveries that have been due longest, the one that expires

@@ -348,6 +348,24 @@ func TestNoticesOfAGroupKeepTheirOrder(t *testing.T) {
 	wantSent(t, o, "FIRING", "RESOLVED")
 }
 
+// TestNewNoticeIsRetriedSoonBehindAnOldOne has an alert that ends while its receiver has been down for hours. The
+// retries of the first notice are an hour apart then, and the end would wait as long after the receiver is up again.
+func TestNewNoticeIsRetriedSoonBehindAnOldOne(t *testing.T) {
+	t.Parallel()
+	o, e, _ := newEngine(t)
+	o.broken = true
+	for range 16 {
+		o.set(desktop.GatewayStale, time.Hour)
+		round(t, e)
+	}
+	o.set(desktop.GatewayOK, 10*time.Minute)
+	round(t, e)
+	o.broken = false
+	o.set(desktop.GatewayOK, time.Minute)
+	round(t, e)
+	wantSent(t, o, "FIRING", "RESOLVED")
+}
+
 // TestRetriedNoticeGoesToItsOwnChannel removes the first channel of a rule while the notices for both are retried.
 func TestRetriedNoticeGoesToItsOwnChannel(t *testing.T) {
 	t.Parallel()

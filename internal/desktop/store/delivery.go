@@ -91,11 +91,12 @@ const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire
 
 func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
 	// A new notice need not wait until an earlier one of its queue is retried: that one is
-	// retried now. Claimed deliveries are not changed: they are due within a lease after the
-	// claim, which may be later than NextAt, because the evaluation had begun before it.
+	// retried now, and soon again if it fails. Claimed deliveries are not changed: they are
+	// due within a lease after the claim, which may be later than NextAt, because the
+	// evaluation had begun before it.
 	_, err := tx.Exec(`
 		UPDATE desktop_delivery
-		SET next_at = $2
+		SET next_at = $2, attempts = 0
 		WHERE queue = $1
 		  AND next_at > $3`, d.Queue(), millis(d.NextAt), millis(d.NextAt.Add(2*alert.Lease)))
 	if err != nil {
