@@ -93,7 +93,7 @@ func TestErrorClasses(t *testing.T) {
 	for _, tt := range []struct {
 		status  int
 		body    string
-		class   error
+		class   error // nil if it is none of the classes
 		message string
 	}{
 		{403, info("SERVICE_DISABLED"), collect.ErrOff, "x.googleapis.com is not enabled in projects/1"},
@@ -108,8 +108,13 @@ func TestErrorClasses(t *testing.T) {
 		{503, `<html>`, nil, "Google responded with 503"},
 	} {
 		err := refusal(tt.status, []byte(tt.body), "p")
-		if tt.class != nil && !errors.Is(err, tt.class) || !strings.Contains(err.Error(), tt.message) {
-			t.Errorf("%d %s: %v", tt.status, tt.body, err)
+		for _, class := range []error{collect.ErrIdentity, collect.ErrDenied, collect.ErrThrottled, collect.ErrOff, collect.ErrGone} {
+			if is := errors.Is(err, class); is != (class == tt.class) {
+				t.Errorf("%d %s: %v; errors.Is with %q is %t", tt.status, tt.body, err, class, is)
+			}
+		}
+		if !strings.Contains(err.Error(), tt.message) {
+			t.Errorf("%d %s: %v, want %q", tt.status, tt.body, err, tt.message)
 		}
 	}
 }
