@@ -17,17 +17,17 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// greet is the job of these tests.
+// greet is the kind of job in these tests.
 type greet struct {
 	Name string `json:"name"`
 }
 
 func (greet) Kind() string { return "greet" }
 
-// patience is how long a test waits for an event.
+// patience is how long a test waits for an event before it fails.
 const patience = 2 * time.Minute
 
-// run runs a test on every database, with the tables of the queue in it.
+// run runs a test on every kind of database, in which the tables of the queue exist.
 func run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -38,8 +38,9 @@ func run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	})
 }
 
-// quick is a heartbeat interval for tests that wait for a heartbeat. On a busy machine a
-// living process may miss so many that its lease expires.
+// quick is a short heartbeat interval for tests that wait for a heartbeat. A test that uses it
+// must expect that on a busy machine the heartbeats of a running queue are so late that its
+// lease expires.
 const quick = 50 * time.Millisecond
 
 // newQueue returns a queue that logs its warnings and errors to the output of the test.
@@ -88,14 +89,14 @@ func insert(t *testing.T, db *sqldb.DB, q *job.Queue, name string, opts job.Opti
 	return inserted
 }
 
-// next returns the next value of a channel.
+// next returns the next value of a channel. The test fails if none comes.
 func next[T any](t *testing.T, ch <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-ch:
 		return v
 	case <-time.After(patience):
-		t.Fatal("nothing came")
+		t.Fatalf("waited %s for a value", patience)
 		panic("unreachable")
 	}
 }
@@ -135,8 +136,9 @@ func TestChangeAndJobCommitTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := next(t, done); got != "kept" {
-			t.Errorf("the job of the change that was rolled back was done: %s", got)
+			t.Errorf("the job of the change that was rolled back was executed: %s", got)
 		}
+		waitForState(t, db, map[string]int{"completed": 1}) // of all jobs, executed or not
 		var marks []string
 		err = db.Read(t.Context(), func(tx *sqldb.Tx) (err error) {
 			marks, err = sqldb.Query(tx, sqldb.Scalar[string], "SELECT name FROM mark")
@@ -171,7 +173,7 @@ func TestJobIsPickedUpAtOnce(t *testing.T) {
 	})
 }
 
-// salute is greet after its kind was renamed.
+// salute has the arguments of greet under a new kind, and lists the kind of greet as its alias.
 type salute struct{ greet }
 
 func (salute) Kind() string          { return "salute" }
@@ -281,7 +283,7 @@ func TestUniqueJobs(t *testing.T) {
 		release <- struct{}{}
 
 		if !insert(t, db, q, "one", untilStarted) {
-			t.Error("another key is in the way")
+			t.Error("the job was not inserted although no other job has its unique key")
 		}
 		next(t, running)
 		if !insert(t, db, q, "two", untilStarted) {
@@ -316,7 +318,7 @@ func TestExclusiveJobsRunOneAtATime(t *testing.T) {
 				mu.Unlock()
 				done <- struct{}{}
 			}()
-			<-time.After(10 * time.Millisecond) // time for another to come along
+			<-time.After(10 * time.Millisecond) // another job could start now
 			return nil
 		}
 		queues := []*job.Queue{newQueue(t, db, job.Config{}), newQueue(t, db, job.Config{})}
@@ -346,9 +348,9 @@ func TestJobWaitsForItsTimeAndNoLonger(t *testing.T) {
 		})
 		at := time.Now().Add(700 * time.Millisecond)
 		insert(t, db, q, "x", job.Options{At: at})
-		// A database may cut the time to milliseconds, so the job may start up to one early.
+		// A database may truncate the time to milliseconds, so the job may start a millisecond early.
 		if delay := next(t, started).Sub(at); delay < -time.Millisecond || delay > 3*time.Second {
-			t.Errorf("the job was begun %s after its time", delay)
+			t.Errorf("the job started %s after its time", delay)
 		}
 	})
 }
@@ -389,8 +391,8 @@ func TestSchedulesSurviveTheirProcess(t *testing.T) {
 				done <- j.Args.Name
 				return nil
 			})
-			// The process before may have inserted the first, but not the second: another
-			// is not inserted before the first has ended.
+			// The previous process may have inserted the first of these two jobs. This process
+			// inserted the second one, because a schedule inserts no job until the one before has ended.
 			for range 2 {
 				for next(t, done) != "often" {
 				}
@@ -436,7 +438,7 @@ func states(t *testing.T, db *sqldb.DB) map[string]int {
 	return got
 }
 
-func TestStopReturnsJobsThatDoNotEndToTheQueue(t *testing.T) {
+func TestStopReturnsRunningJobsToTheQueue(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running := make(chan struct{})
