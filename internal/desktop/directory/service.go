@@ -66,7 +66,11 @@ func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]by
 	if !d.service.hasAccepted(sum) {
 		select {
 		case d.service.slot <- struct{}{}:
-			defer func() { <-d.service.slot }()
+			if d.service.hasAccepted(sum) { // meanwhile: the others need not wait either
+				<-d.service.slot
+			} else {
+				defer func() { <-d.service.slot }()
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
