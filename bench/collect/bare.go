@@ -21,8 +21,8 @@ import (
 )
 
 // types are the types to read. Most resources of a large account have one of them.
-// The list call returns all properties, except of instances, launch templates and
-// secrets, which cost one more call each.
+// Their list calls return all properties, except for instances, launch templates and
+// secrets: each of these costs one more call.
 var types = []posture.EntityType{
 	"AWS.EC2.Instance", "AWS.EC2.Volume", "AWS.EC2.NetworkInterface", "AWS.EC2.Snapshot", "AWS.EC2.SecurityGroup", "AWS.EC2.Subnet",
 	"AWS.EC2.RouteTable", "AWS.EC2.NetworkAcl", "AWS.EC2.Image", "AWS.EC2.LaunchTemplate", "AWS.Logs.LogGroup", "AWS.CloudWatch.Alarm",
@@ -63,7 +63,7 @@ func complete[O, Opt any](ctx context.Context, p pager[O, Opt], page func(*O) (i
 	return total, nil
 }
 
-// read lists an account.
+// read lists the resources of an account and returns their number.
 func (b bare) read(ctx context.Context, a posture.Access) (int, error) {
 	config := aws.Config{
 		Region: region, HTTPClient: b.client, Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(b.cloud.Key, b.cloud.Secret, "")),
@@ -108,7 +108,7 @@ func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 			return count(ctx, ec2.NewDescribeNetworkInterfacesPaginator(e, &ec2.DescribeNetworkInterfacesInput{MaxResults: many}),
 				func(o *ec2.DescribeNetworkInterfacesOutput) int { return len(o.NetworkInterfaces) })
 		},
-		func(ctx context.Context) (int, error) { // the public ones are listed first
+		func(ctx context.Context) (int, error) { // like the product, list the public snapshots first
 			open := &ec2.DescribeSnapshotsInput{OwnerIds: self, RestorableByUserIds: []string{"all"}, MaxResults: many}
 			if _, err := count(ctx, ec2.NewDescribeSnapshotsPaginator(e, open), func(*ec2.DescribeSnapshotsOutput) int { return 0 }); err != nil {
 				return 0, err
@@ -124,7 +124,7 @@ func listFunctions(config aws.Config) []func(context.Context) (int, error) {
 			return count(ctx, ec2.NewDescribeSubnetsPaginator(e, &ec2.DescribeSubnetsInput{MaxResults: many}),
 				func(o *ec2.DescribeSubnetsOutput) int { return len(o.Subnets) })
 		},
-		func(ctx context.Context) (int, error) { // peering connections say which routes lead to a whole VPC
+		func(ctx context.Context) (int, error) { // like the product, list the peering connections first: they show which routes lead to a whole VPC
 			peerings := ec2.NewDescribeVpcPeeringConnectionsPaginator(e, &ec2.DescribeVpcPeeringConnectionsInput{MaxResults: many})
 			if _, err := count(ctx, peerings, func(*ec2.DescribeVpcPeeringConnectionsOutput) int { return 0 }); err != nil {
 				return 0, err

@@ -28,8 +28,8 @@ type world struct {
 	Each     int // resources per account, of the types that are read
 }
 
-// perThousand is the number of resources per thousand of the simulated cloud
-// that have the types to read.
+// perThousand is how many of 1000 resources in the simulated cloud have one of
+// the types to read.
 const perThousand = 847
 
 // A cloud holds the address and credentials of the simulated cloud.
@@ -97,17 +97,17 @@ func startCloud(ctx context.Context, w world) (c cloud, stop func(), err error) 
 	return c, stop, nil
 }
 
-// self returns a command that runs this program for a purpose.
-func self(ctx context.Context, purpose string, what any) (*exec.Cmd, error) {
+// self returns a command that runs this program with one flag, whose value is JSON.
+func self(ctx context.Context, flagName string, value any) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(what)
+	text, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, program, "-"+purpose, string(text))
+	cmd := exec.CommandContext(ctx, program, "-"+flagName, string(text))
 	cmd.Stderr = os.Stderr
 	return cmd, nil
 }

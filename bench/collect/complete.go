@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// concurrentItems is the number of items of a page for which a call is made at a time.
+// concurrentItems is the maximum number of concurrent calls for the items of a page.
 const concurrentItems = 8
 
 // completeEach makes a call for each item.

@@ -15,7 +15,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// meter is an HTTP client that fails every call and records how many run at a time.
+// meter is an HTTP client that fails every call and records the maximum number of
+// concurrent calls.
 type meter struct{ running, most atomic.Int64 }
 
 func (m *meter) Do(*http.Request) (*http.Response, error) {

@@ -1,7 +1,7 @@
 // Command collect measures the cost of collecting accounts, compared with
 // listing the same pages with only the SDK.
 //
-//	go run ./bench/collect
+//	cd bench/collect && go run .
 //
 // The cloud is simulated in a separate process, so that its work is not counted.
 // Every mode also runs in a separate process, so that each has its own peak of
@@ -36,7 +36,7 @@ type options struct {
 	accounts  int    // number of small accounts
 	each      int    // resources per small account
 	rounds    int    // measurements per mode
-	profile   string // prefix of the CPU profile files, one per mode
+	profile   string // prefix of the CPU profile files, one for each mode and number of resources
 }
 
 func main() {
@@ -66,13 +66,14 @@ func main() {
 	}
 }
 
-// child runs the task for which this process was started.
+// child decodes the flag value with which the parent process started this one, and
+// calls do with it.
 func child[T any](text string, do func(T) error) error {
-	var what T
-	if err := json.Unmarshal([]byte(text), &what); err != nil {
+	var value T
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		return err
 	}
-	return do(what)
+	return do(value)
 }
 
 func run(ctx context.Context, o options) error {

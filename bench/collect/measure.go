@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// cost is the wall-clock and CPU time of some work. Both are measured because machines are shared.
+// cost is the wall-clock and CPU time of some work. The CPU time depends less on what else
+// runs on the machine.
 type cost struct{ Wall, CPU time.Duration }
 
 // measure runs f and returns its cost.
@@ -96,12 +97,13 @@ func profile(o options, w world, mode string, round int) string {
 	return fmt.Sprintf("%s-%d-%d-%s.pprof", o.profile, w.Accounts, w.Each, mode)
 }
 
-// A measuring runs modes and checks that all read the same.
+// A measuring runs modes and checks that all make the same calls and read the same
+// number of resources.
 type measuring struct {
 	cloud     cloud
-	want      map[string]int // expected calls by operation
-	total     int            // total number of calls
-	resources int
+	want      map[string]int // calls of the first mode, by operation
+	total     int            // their sum
+	resources int            // resources that the first mode read
 }
 
 // run runs one mode.
@@ -128,13 +130,13 @@ func (m *measuring) run(ctx context.Context, t task) (result, error) {
 		}
 	}
 	if !maps.Equal(made, m.want) || got.Resources != m.resources {
-		return result{}, fmt.Errorf("%s reads %d resources with %v, the first mode had %d with %v", t.Mode, got.Resources, made, m.resources, m.want)
+		return result{}, fmt.Errorf("%s reads %d resources with the calls %v; the first mode read %d with %v", t.Mode, got.Resources, made, m.resources, m.want)
 	}
 	got.OfBare = 1
 	return got, nil
 }
 
-// since returns the differences of counts.
+// since returns by how much counts have grown, without those that have not.
 func since(now, before map[string]int) map[string]int {
 	grown := map[string]int{}
 	for name, n := range now {
@@ -158,8 +160,8 @@ func (t task) start(ctx context.Context) (r result, err error) {
 	return r, json.Unmarshal(out, &r)
 }
 
-// median returns the result with the median ratio to bare, or else CPU time, and
-// with the highest peak of all.
+// median returns the result with the median ratio to bare, but with the highest peak
+// of all results. Results with the same ratio are sorted by CPU time.
 func median(all []result) result {
 	slices.SortFunc(all, func(a, b result) int {
 		return cmp.Or(cmp.Compare(a.OfBare, b.OfBare), cmp.Compare(a.Took.CPU, b.Took.CPU))
@@ -177,7 +179,7 @@ func (r *report) print(title string) {
 	for _, mode := range modes {
 		x := r.modes[mode]
 		n := float64(x.Resources)
-		fmt.Printf("  %-6s %8.0f resources/s  %8.0f per second of processor  peak %4d MB  processor %5.1f s, %.2f of bare\n",
+		fmt.Printf("  %-6s %8.0f resources/s  %8.0f per CPU second  peak %4d MB  CPU %5.1f s, %.2f of bare\n",
 			mode, n/x.Took.Wall.Seconds(), n/x.Took.CPU.Seconds(), x.Peak>>20, x.Took.CPU.Seconds(), x.OfBare)
 	}
 	fmt.Println()

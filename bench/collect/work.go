@@ -34,7 +34,7 @@ type task struct {
 	Mode     string
 	Cloud    cloud
 	Database string // a SQLite file
-	Profile  string // file for a CPU profile, or ""
+	Profile  string // file for a CPU profile; no profile when empty
 }
 
 // A result is the cost of a task.
