@@ -6,6 +6,16 @@ test('the jump box does not say that nothing has a name of one character, which 
   expect(outcomeText('x', 1, false, false)).toBeUndefined();
 });
 
+test('the jump box does not say that nothing has a name if a kind of target was not searched', () => {
+  const unsearched = ['Controls were not searched. The server is busy'];
+  expect(outcomeText('name', 0, false, false, unsearched)).toBe('Nothing was found. Controls were not searched. The server is busy');
+  expect(outcomeText('name', 1, false, false, unsearched)).toBe('Controls were not searched. The server is busy');
+  expect(outcomeText('name', 1, true, false, unsearched)).toBe(
+    'Only 1 match is shown. Type more of the name to find the others. Controls were not searched. The server is busy',
+  );
+  expect(outcomeText('name', 0, false, true, unsearched)).toBe('Searching…');
+});
+
 test('the jump box does not say both that there is nothing and that there is more', () => {
   expect(outcomeText('name', 0, false, false)).toBe('Nothing has this name.');
   expect(outcomeText('name', 0, true, false)).toBe('Nothing was found, but the search did not reach the end. Type more of the name.');

@@ -23,6 +23,8 @@ export interface Found {
   targets: Target[];
   /** More targets match than the limits permit. */
   more: boolean;
+  /** Sentences that say which kinds of targets were not searched, and why. */
+  unsearched?: string[];
 }
 
 interface Props {
@@ -48,13 +50,22 @@ function matches(target: Target, text: string): boolean {
 }
 
 /** Says below the targets what was found; undefined if all that matches is shown. */
-export function outcomeText(asked: string, shown: number, more: boolean, searching: boolean): string | undefined {
+export function outcomeText(
+  asked: string,
+  shown: number,
+  more: boolean,
+  searching: boolean,
+  unsearched: string[] = [],
+): string | undefined {
   if (shown === 0 && searching) return 'Searching…';
   if (shown === 0 && asked.length < fewest) return 'Type more of the name.';
+  const sentences = [...unsearched];
+  if (shown > 0 && more)
+    sentences.unshift(`Only ${plural(shown, 'match is', 'matches are')} shown. Type more of the name to find the others.`);
   // A search by name can end before it has found something.
-  if (shown === 0)
-    return more ? 'Nothing was found, but the search did not reach the end. Type more of the name.' : 'Nothing has this name.';
-  return more ? `Only ${plural(shown, 'match is', 'matches are')} shown. Type more of the name to find the others.` : undefined;
+  if (shown === 0 && more) sentences.unshift('Nothing was found, but the search did not reach the end. Type more of the name.');
+  if (shown === 0 && !more) sentences.unshift(unsearched.length > 0 ? 'Nothing was found.' : 'Nothing has this name.');
+  return sentences.join(' ') || undefined;
 }
 
 /** Goes anywhere by name. */
@@ -74,7 +85,7 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const all = [...fixed.filter((t) => matches(t, text)), ...(answer?.targets ?? [])];
   const targets = all.slice(0, most);
   const more = !!answer?.more || all.length > most;
-  const outcome = found.isError ? undefined : outcomeText(asked, targets.length, more, found.isFetching);
+  const outcome = found.isError ? undefined : outcomeText(asked, targets.length, more, found.isFetching, answer?.unsearched);
   const current = Math.max(0, Math.min(chosen, targets.length - 1));
 
   const choose = (index: number) => {

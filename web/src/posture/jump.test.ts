@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ApiError } from '../api/error';
 import { jumpTargets } from './jump';
 
 interface Body {
@@ -8,9 +9,11 @@ interface Body {
 
 const account = (id: string, name: string) => ({ cloudAccountId: id, cloudAccountName: name });
 
+let controlsFail = false;
+
 vi.mock('../api/posture', () => ({
   posture: {
-    get: () => Promise.resolve({ results: [] }),
+    get: () => (controlsFail ? Promise.reject(new ApiError(503, 'the database is busy')) : Promise.resolve({ results: [] })),
     post: (path: string, { body }: { body: Body }) => {
       if (path === '/v1/rules/query' && body.filters?.queryString === 'many rules')
         return Promise.resolve({ results: [], continuationToken: 'next' });
@@ -33,6 +36,23 @@ test('more is true if there is another page of rules', async () => {
   expect((await jumpTargets('many rules')).more).toBe(true);
 });
 
-test('a text with more words than the server accepts for names of resources is searched without resources', async () => {
-  expect(await jumpTargets(Array(13).fill('word').join(' '))).toEqual({ targets: [], more: false });
+test('a text with more words than the server accepts for names of resources is searched without resources, which is said', async () => {
+  expect(await jumpTargets(Array(13).fill('word').join(' '))).toEqual({
+    targets: [],
+    more: false,
+    unsearched: ['Resources were not searched: the text has more than 12 words.'],
+  });
+  expect((await jumpTargets(Array(12).fill('word').join(' '))).unsearched).toEqual([]);
+});
+
+test('if the controls cannot be read, the search says so, finds the others, and reads the controls again the next time', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 }); // the controls that other tests have read are too old
+  onTestFinished(() => void vi.useRealTimers());
+  controlsFail = true;
+  expect(await jumpTargets('payr')).toMatchObject({
+    targets: [{ group: 'Account', label: 'payroll' }],
+    unsearched: ['Controls were not searched. The database is busy'],
+  });
+  controlsFail = false;
+  expect((await jumpTargets('payr')).unsearched).toEqual([]);
 });

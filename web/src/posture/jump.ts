@@ -1,5 +1,6 @@
 import { posture } from '../api/posture';
 import type { Found, Target } from '../frame/JumpBox';
+import { failureText } from '../parts/failure';
 import { shortType } from '../parts/text';
 import { readAccounts } from './data';
 import { frameworkLabel } from './frameworks';
@@ -32,9 +33,9 @@ async function readControls(): Promise<Control[]> {
 }
 function findControls(text: string): Promise<Control[]> {
   if (!controls || Date.now() - controls.at > reread) {
-    const read = readControls().catch(() => {
-      controls = undefined; // the next letter tries again
-      return [];
+    const read = readControls().catch((error: unknown) => {
+      controls = undefined; // the next search tries again
+      throw error;
     });
     controls = { read, at: Date.now() };
   }
@@ -42,16 +43,21 @@ function findControls(text: string): Promise<Control[]> {
   return controls.read.then((all) => all.filter((c) => words.every((w) => c.label.toLowerCase().includes(w))));
 }
 
-/** Accounts, rules, controls and resources whose name matches. */
+/** Accounts, rules, controls and resources whose name matches. If the controls cannot be read, the others are found all the same. */
 export async function jumpTargets(text: string): Promise<Found> {
   const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+  const unsearched: string[] = [];
+  if (words > mostWords) unsearched.push(`Resources were not searched: the text has more than ${mostWords} words.`);
   const [accounts, rules, entities, found] = await Promise.all([
     readAccounts(),
     posture.post('/v1/rules/query', { body: { filters: { queryString: text }, paginationInfo: { pageSize: most } } }),
     words > 0 && words <= mostWords // the server refuses other names
       ? posture.post('/v1/entities/query', { body: { filters: { nameSearch: text }, paginationInfo: { pageSize: most } } })
       : { results: [], continuationToken: undefined },
-    findControls(text),
+    findControls(text).catch((error: unknown): Control[] => {
+      unsearched.push(`Controls were not searched. ${failureText(error)}`);
+      return [];
+    }),
   ]);
   const lower = text.toLowerCase();
   const named = accounts.filter((a) => `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(lower));
@@ -88,5 +94,5 @@ export async function jumpTargets(text: string): Promise<Found> {
   ];
   // The total of a search by name can be too high; only a continuation token says that there is another page.
   const more = named.length > most || found.length > most || !!entities.continuationToken || !!rules.continuationToken;
-  return { targets, more };
+  return { targets, more, unsearched };
 }
