@@ -1,14 +1,13 @@
 // Package dbtest runs a test on every kind of database.
 //
-// SQLite is always there. PostgreSQL is used when the environment variable
+// SQLite needs no server. PostgreSQL is used when the environment variable
 // VIGIL_TEST_POSTGRES holds the URL of a server on which the tests may create
-// schemas; scripts/postgres.sh starts one. Without it tests on PostgreSQL are
-// skipped, or fail if VIGIL_TEST_POSTGRES_REQUIRED is 1.
+// schemas; scripts/postgres.sh starts one. When the variable is not set, tests on
+// PostgreSQL are skipped, or fail if VIGIL_TEST_POSTGRES_REQUIRED is 1.
 package dbtest
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -26,7 +25,8 @@ func Run(t *testing.T, test func(t *testing.T, db *sqldb.DB)) {
 	RunURL(t, func(t *testing.T, dsn string) { test(t, Open(t, dsn)) })
 }
 
-// RunURL is Run for tests that open the database themselves, for example twice.
+// RunURL is like [Run] for tests that open the database themselves, for example twice. It
+// passes the URL of the database.
 func RunURL(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -78,13 +78,18 @@ func Postgres(t testing.TB) string {
 func newSchema(t testing.TB, server string) string {
 	t.Helper()
 	schema := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	run(t, server, "CREATE SCHEMA "+schema)
-	t.Cleanup(func() { run(t, server, "DROP SCHEMA "+schema+" CASCADE") })
-
 	dsn, err := InSchema(server, schema)
 	if err != nil {
-		t.Fatal("the address of the test server is not a URL")
+		t.Fatal("the address of the PostgreSQL server is not a URL") // without err, which has the password
 	}
+	if err := run(server, "CREATE SCHEMA "+schema); err != nil {
+		t.Fatalf("create a schema for the test: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := run(server, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+			t.Errorf("drop the schema of the test: %v", err)
+		}
+	})
 	return dsn
 }
 
@@ -96,7 +101,7 @@ func Citus(t testing.TB) string {
 }
 
 // RequireCitus returns the URL of the coordinator of a Citus cluster from the variable
-// VIGIL_TEST_CITUS. It skips the test if there is none.
+// VIGIL_TEST_CITUS. It skips the test if the variable is not set.
 func RequireCitus(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("VIGIL_TEST_CITUS")
@@ -106,7 +111,8 @@ func RequireCitus(t testing.TB) string {
 	return server
 }
 
-// InSchema returns the URL that leads to a schema of a PostgreSQL database.
+// InSchema returns the URL of a PostgreSQL database with search_path set to a schema, so
+// that its connections create and find tables there.
 func InSchema(database, schema string) (string, error) {
 	u, err := url.Parse(database)
 	if err != nil {
@@ -118,23 +124,17 @@ func InSchema(database, schema string) (string, error) {
 	return u.String(), nil
 }
 
-// run runs one statement on a connection of its own. It is also used in clean-up,
-// when the context of the test has ended.
-func run(t testing.TB, server, statement string) {
-	t.Helper()
+// run executes one statement on a connection of its own. It has no context of the test as its
+// argument, because the context has ended when clean-up functions run.
+func run(server, statement string) error {
 	ctx := context.Background()
-	err := func() error {
-		db, err := sqldb.Open(ctx, server, sqldb.Options{Connections: 1})
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return db.Write(ctx, func(tx *sqldb.Tx) error {
-			_, err := tx.Exec(statement)
-			return err
-		})
-	}()
+	db, err := sqldb.Open(ctx, server, sqldb.Options{Connections: 1})
 	if err != nil {
-		t.Error(fmt.Errorf("prepare PostgreSQL for the test: %w", err))
+		return err
 	}
+	defer db.Close()
+	return db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(statement)
+		return err
+	})
 }
