@@ -113,13 +113,16 @@ func BenchmarkOpenEC2(b *testing.B) {
 	offset := len(services) // the file ends with the services, in the order of the index
 	for i := len(ix.Services) - 1; i >= 0; i-- {
 		offset -= ix.Services[i].length
-		if ix.Services[i].name == "ec2" {
-			frame := services[offset : offset+ix.Services[i].length]
-			for b.Loop() {
-				if _, err := ix.service("ec2", frame); err != nil {
-					b.Fatal(err)
-				}
+		if ix.Services[i].name != "ec2" {
+			continue
+		}
+		frame := services[offset : offset+ix.Services[i].length]
+		for b.Loop() {
+			if _, err := ix.service("ec2", frame); err != nil {
+				b.Fatal(err)
 			}
 		}
+		return
 	}
+	b.Fatal("the index lacks ec2")
 }
