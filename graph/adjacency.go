@@ -11,26 +11,27 @@ const (
 	In
 )
 
-// A block is the adjacency list, in compressed sparse row form, of the vertices
-// of one label in one direction. The edges of one row are contiguous, ordered by
-// edge label and then by handle.
+// A block holds the adjacency lists of the vertices of one label in one direction, in
+// compressed sparse row form. A row is one vertex. Its edges are contiguous in the slices to
+// and edge, ordered by edge label and then by handle.
 //
-// A dense block has a slot in every row for each edge label that occurs in the
-// block. When most slots would be empty, the block is sparse: a row has only the
-// start of its edges, and each edge has its label.
+// A slot is one edge label within one row. A dense block stores where the edges of every slot
+// start. When most slots would be empty, the block is sparse: it stores where the edges of
+// every row start, and the label of every edge.
 type block struct {
-	labels     []Label  // the edge labels that occur, ascending; a slot is an index into it
-	starts     []uint32 // offsets of edges: dense by row*len(labels)+slot, sparse by row; with an end offset
-	to         []Handle // the vertex at the other end
-	edge       []Handle // the edge, in parallel
-	edgeLabels []Label  // sparse: the label of the edge, in parallel
+	labels     []Label  // the edge labels that occur in the block, ascending
+	starts     []uint32 // where edges start, then the number of edges; dense: at row*len(labels)+slot, sparse: at row
+	to         []Handle // of each edge, the vertex at its other end
+	edge       []Handle // of each edge, its handle
+	edgeLabels []Label  // of each edge, its label; only in sparse blocks
 	sparse     bool
 }
 
-// shouldBeSparse reports whether a block should be sparse.
+// shouldBeSparse reports whether a block with these numbers of rows, edge labels and edges
+// should be sparse.
 func shouldBeSparse(rows, labels, edges int) bool { return rows*(labels-1) > 8*edges+1024 }
 
-// stride returns the number of starts per row.
+// stride returns the number of elements of starts per row.
 func (b *block) stride() int {
 	if b.sparse {
 		return 1
@@ -38,7 +39,7 @@ func (b *block) stride() int {
 	return len(b.labels)
 }
 
-// slot returns the slot of an edge label, or a negative number.
+// slot returns the index of an edge label in labels, or -1 if no edge of the block has it.
 func (b *block) slot(l Label) int {
 	if len(b.labels) > 16 {
 		if i, ok := slices.BinarySearch(b.labels, l); ok {
@@ -54,7 +55,8 @@ func (b *block) slot(l Label) int {
 	return -1
 }
 
-// all returns the range of the edges of a row.
+// all returns the range lo to hi, without hi, of the edges of a row. The range is empty if b is
+// nil or the row is beyond its end.
 func (b *block) all(row uint32) (lo, hi uint32) {
 	if b == nil {
 		return 0, 0
@@ -67,7 +69,7 @@ func (b *block) all(row uint32) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+k]
 }
 
-// withLabel returns the range of the edges of a row that have a label.
+// withLabel is like all for the edges of a row that have one label.
 func (b *block) withLabel(row uint32, l Label) (lo, hi uint32) {
 	if b == nil {
 		return 0, 0
@@ -86,6 +88,7 @@ func (b *block) withLabel(row uint32, l Label) (lo, hi uint32) {
 	return b.starts[i], b.starts[i+1]
 }
 
+// sparseRange is withLabel for sparse blocks.
 func (b *block) sparseRange(row uint32, l Label) (lo, hi uint32) {
 	lo, hi = b.all(row)
 	labels := b.edgeLabels[lo:hi]
@@ -101,7 +104,8 @@ func (b *block) bytes() int64 {
 	return 4 * int64(cap(b.labels)+cap(b.starts)+cap(b.to)+cap(b.edge)+cap(b.edgeLabels))
 }
 
-// block returns the block and row of a vertex.
+// block returns the block and row of a vertex in one direction. The block is nil if no vertex
+// of that label has edges in that direction.
 func (g *Graph) block(v Handle, d Direction) (*block, uint32) {
 	p := g.vertices.positions.items[v]
 	if int(p.label) >= len(g.blocks[d]) {
@@ -164,13 +168,4 @@ func (g *Graph) DegreeBy(v Handle, d Direction, l Label) int {
 	b, row := g.block(v, d)
 	lo, hi := b.withLabel(row, l)
 	return int(hi - lo)
-}
-
-// EdgeLabelsAt returns the edge labels that vertices of a label have in one
-// direction. A vertex of that label has no edges with other labels.
-func (g *Graph) EdgeLabelsAt(l Label, d Direction) []Label {
-	if int(l) >= len(g.blocks[d]) || g.blocks[d][l] == nil {
-		return nil
-	}
-	return g.blocks[d][l].labels
 }

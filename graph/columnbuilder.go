@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// A columnBuilder collects the cells of one column. Rows normally arrive in
-// ascending order; it uses a map to find rows only when they do not.
+// A columnBuilder collects the values of one column. Rows normally arrive in
+// ascending order; it builds a map to find rows only when one does not.
 type columnBuilder struct {
-	cells
-	rows      []uint32
-	positions map[uint32]int    // row -> position, after a row arrived out of order
-	dictAt    map[uint64]uint32 // hash of a value -> index into dict
-	unknown   map[uint32]uint32
-	more      map[uint32][]Value
-	details   map[uint32][]detail
-	removed   map[uint32]bool // rows whose value was removed
+	cells                         // the first value of each row
+	rows      []uint32            // the row of each cell
+	positions map[uint32]int      // row -> index into rows; nil until a row arrives out of order
+	dictAt    map[uint64]uint32   // hash of a value -> index into dict
+	unknown   map[uint32]uint32   // row whose value is unknown -> code of the reason
+	more      map[uint32][]Value  // row -> its values after the first
+	details   map[uint32][]detail // row -> ids and meta-properties, in the order of its values
+	removed   map[uint32]bool     // rows whose value was removed; their cells remain until column
 }
 
-// builder returns a builder with the content of the column.
+// builder returns a builder that contains the values of the column.
 func (c *Column) builder() *columnBuilder {
 	b := &columnBuilder{rows: slices.Collect(c.filledRows())}
 	indexes := make([]int32, len(b.rows))
@@ -34,7 +34,7 @@ func (c *Column) builder() *columnBuilder {
 	return b
 }
 
-// drop removes the value of a row.
+// drop removes the values of a row.
 func (b *columnBuilder) drop(row uint32) {
 	delete(b.unknown, row)
 	delete(b.more, row)
@@ -47,7 +47,7 @@ func (b *columnBuilder) drop(row uint32) {
 	}
 }
 
-// find returns the position of a row.
+// find returns the index of a row in rows and true, or len(rows) and false if it is not there.
 func (b *columnBuilder) find(row uint32) (int, bool) {
 	n := len(b.rows)
 	if b.positions == nil {
@@ -68,7 +68,7 @@ func (b *columnBuilder) find(row uint32) (int, bool) {
 	return n, false
 }
 
-// set sets the only value of a row.
+// set replaces the values of a row by one.
 func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	i, _ := b.find(row)
 	if err := b.store(i, v, in); err != nil {
@@ -87,7 +87,7 @@ func (b *columnBuilder) set(row uint32, v Value, in interner) error {
 	return nil
 }
 
-// add adds a value, with its id and meta-properties, to a row.
+// add appends a value to those of a row. The details are its id and meta-properties.
 func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 	_, unknown := b.unknown[row]
 	n := 0
@@ -115,7 +115,7 @@ func (b *columnBuilder) add(row uint32, v Value, d detail, in interner) error {
 	return nil
 }
 
-// setUnknown marks a row as unknown.
+// setUnknown marks the value of a row as unknown. The reason is a code of the pool.
 func (b *columnBuilder) setUnknown(row, reason uint32) {
 	if b.unknown == nil {
 		b.unknown = map[uint32]uint32{}
@@ -125,7 +125,8 @@ func (b *columnBuilder) setUnknown(row, reason uint32) {
 	delete(b.details, row)
 }
 
-// store stores v at position i. It converts the column to a mixed one when v does not fit.
+// store stores v as the i-th cell. If v is of another kind than the cells, it converts them
+// to mixed ones.
 func (b *columnBuilder) store(i int, v Value, in interner) error {
 	k := cellKind(v.kind)
 	if b.n == 0 {
@@ -168,12 +169,12 @@ func (b *columnBuilder) codeOf(v Value) uint32 {
 	return uint32(len(b.dict) - 1)
 }
 
-// texts is an interner that can also return the string of a code.
+// texts is implemented by interners that can also return the string of a code.
 type texts interface {
 	text(code uint32) string
 }
 
-// widen converts a typed column to a mixed one.
+// widen converts cells of one kind to mixed ones.
 func (b *columnBuilder) widen(in interner) error {
 	old := b.cells
 	b.cells = cells{kind: Mixed}
@@ -189,7 +190,8 @@ func (b *columnBuilder) widen(in interner) error {
 	return nil
 }
 
-// column returns the finished column without removed and unknown rows.
+// column returns the finished column. Rows whose value was removed or is unknown have no cell
+// in it.
 func (b *columnBuilder) column(p *pool) *Column {
 	order := b.order()
 	c := &Column{pool: p, filled: len(order), side: b.sideTables()}
@@ -224,7 +226,7 @@ func (b *columnBuilder) column(p *pool) *Column {
 	return c
 }
 
-// order returns the positions to keep, ordered by row.
+// order returns the indexes of the cells that column keeps, ordered by row.
 func (b *columnBuilder) order() []int32 {
 	order := make([]int32, 0, len(b.rows))
 	for i, r := range b.rows {
@@ -238,6 +240,7 @@ func (b *columnBuilder) order() []int32 {
 	return order
 }
 
+// sideTables returns what the column stores beside its cells, or nil if that is nothing.
 func (b *columnBuilder) sideTables() *side {
 	if len(b.unknown) == 0 && len(b.more) == 0 && len(b.details) == 0 {
 		return nil

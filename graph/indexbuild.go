@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// makeIndex builds an index by sorting the cells of the column.
+// makeIndex builds the index of the column. rows holds the element of each row.
 func (c *Column) makeIndex(rows []Handle) *Index {
 	switch {
 	case c.HasMany():
@@ -19,13 +19,13 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 	for row := range c.filledRows() {
 		positions = append(positions, uint32(c.Place(row)))
 	}
-	order := c.placeOrder()
-	slices.SortStableFunc(positions, order)
+	compare := c.comparePlaces()
+	slices.SortStableFunc(positions, compare)
 	x := &Index{elems: make([]Handle, len(positions))}
-	var first []uint32 // position of the first cell with each distinct value
+	var first []uint32 // for each distinct value, the position of the first cell that has it
 	for i, p := range positions {
 		x.elems[i] = rows[c.rowAt(int(p))]
-		if i == 0 || order(positions[i-1], p) != 0 {
+		if i == 0 || compare(positions[i-1], p) != 0 {
 			first = append(first, p)
 			x.starts = append(x.starts, uint32(i))
 		}
@@ -37,8 +37,8 @@ func (c *Column) makeIndex(rows []Handle) *Index {
 	return x
 }
 
-// placeOrder returns a comparison function for the values at two positions.
-func (c *Column) placeOrder() func(a, b uint32) int {
+// comparePlaces returns a function that compares the values at two positions.
+func (c *Column) comparePlaces() func(a, b uint32) int {
 	switch c.kind {
 	case KindInt:
 		return func(a, b uint32) int { return cmp.Compare(c.ints[a], c.ints[b]) }
@@ -48,30 +48,33 @@ func (c *Column) placeOrder() func(a, b uint32) int {
 	return func(a, b uint32) int { return Order(c.value(int(a), c.pool), c.value(int(b), c.pool)) }
 }
 
-// makeTextIndex is makeIndex for a column of strings. It sorts the distinct strings only.
+// makeTextIndex is makeIndex for a column of strings. It sorts the distinct strings instead of
+// the cells.
 func (c *Column) makeTextIndex(rows []Handle) *Index {
-	ranks := map[uint32]uint32{}
+	counts := map[uint32]uint32{} // code of a string -> number of its cells
 	for row := range c.filledRows() {
-		ranks[c.codes[c.Place(row)]]++ // counts first, ranks later
+		counts[c.codes[c.Place(row)]]++
 	}
-	codes := slices.Collect(maps.Keys(ranks))
+	codes := slices.Collect(maps.Keys(counts))
 	slices.SortFunc(codes, func(a, b uint32) int { return strings.Compare(c.pool.str(a), c.pool.str(b)) })
 	x := &Index{size: len(codes), starts: make([]uint32, len(codes)+1), elems: make([]Handle, c.filled)}
+	ranks := counts // code of a string -> its index in the sorted codes; it reuses the memory of counts
 	for i, code := range codes {
-		x.starts[i+1] = x.starts[i] + ranks[code]
+		x.starts[i+1] = x.starts[i] + counts[code]
 		ranks[code] = uint32(i)
 	}
-	next := slices.Clone(x.starts)
+	next := slices.Clone(x.starts) // for each distinct string, where its next element goes in elems
 	for row := range c.filledRows() {
-		slot := &next[ranks[c.codes[c.Place(row)]]]
-		x.elems[*slot] = rows[row]
-		*slot++
+		at := &next[ranks[c.codes[c.Place(row)]]]
+		x.elems[*at] = rows[row]
+		*at++
 	}
 	x.value, x.held = func(i int) Value { return String(c.pool.str(codes[i])) }, 4*int64(cap(codes))
 	return x
 }
 
-// makeWideIndex is makeIndex for a column in which some row has several values.
+// makeWideIndex is makeIndex for a column in which some rows have several values. An element
+// is in the index once for each of its distinct values.
 func (c *Column) makeWideIndex(rows []Handle) *Index {
 	type cell struct {
 		v Value
@@ -101,7 +104,7 @@ func (c *Column) makeWideIndex(rows []Handle) *Index {
 		x.elems = append(x.elems, a.h)
 	}
 	x.starts = append(x.starts, uint32(len(all)))
-	x.size, x.held = len(values), valueSize*int64(cap(values)) // what the values refer to belongs to the column
+	x.size, x.held = len(values), valueSize*int64(cap(values)) // without the memory that the values refer to, which is part of the column
 	x.value = func(i int) Value { return values[i] }
 	return x
 }
