@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// loadBulk records all accounts, two at a time: one is generated while another
-// is written. PostgreSQL builds its indexes afterwards. The resulting database
+// loadBulk records all accounts, two at a time, so that one is generated while
+// another is written. PostgreSQL builds its indexes afterwards. The resulting database
 // is the same as after collections.
 func (b *bench) loadBulk(ctx context.Context) error {
 	restore, err := b.dropIndexes(ctx)

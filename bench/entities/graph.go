@@ -10,7 +10,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// graph loads the graph of one account in each way.
+// graph measures loading the graph of one account from a snapshot, from the rows of
+// the entity store, and from rows with JSON.
 func (b *bench) graph(ctx context.Context) error {
 	account := b.accounts[0]
 	graphs := graphcache.New(b.store, graphcache.Options{})
@@ -45,7 +46,7 @@ func (b *bench) graph(ctx context.Context) error {
 	}
 	printf("graph of %d entities and %d edges, CPU time", vertices, edges)
 	printf("  from the snapshot         %10s", short(snapshot.cpu))
-	printf("  from our rows             %10s", short(loading.cpu))
+	printf("  from rows of the store    %10s", short(loading.cpu))
 	printf("  from rows and JSON        %10s", short(rows.cpu))
 	printf("  snapshot / rows and JSON  %10.3f (target 0.100)\n", ratio(snapshot.cpu, rows.cpu))
 	return nil

@@ -20,8 +20,8 @@ func growth(all []outcome) {
 		return
 	}
 	small, large := all[0], all[len(all)-1]
-	printf("narrow questions, %d entities compared with %d: %.0f times as many", large.entities, small.entities, float64(large.entities)/float64(small.entities))
-	printf("%-42s %10s %10s %7s %10s %10s %7s", "query", "clock", "then", "ratio", "CPU", "then", "ratio")
+	printf("selective queries, %d entities compared with %d: %.0f times as many", large.entities, small.entities, float64(large.entities)/float64(small.entities))
+	printf("%-42s %10s %10s %7s %10s %10s %7s", "query", "small", "large", "ratio", "CPU small", "CPU large", "ratio")
 	for _, q := range narrowNames {
 		a, b := small.costs[q], large.costs[q]
 		if a.wall > 0 && b.wall > 0 {
@@ -30,15 +30,15 @@ func growth(all []outcome) {
 	}
 }
 
-// narrowNames are the queries whose results do not depend on the number of
-// entities: first pages, and selective filters.
+// narrowNames are the queries whose cost should not depend on the number of entities:
+// first pages, selective filters, and counts that the store keeps up to date.
 var narrowNames = []string{
 	"first page of all", "one type", "one region", "one provider", "one service", "one account", "account, type and region", "one name", "beginning of a name", "a rare value",
 	"a property in an account", "one entity", "count by type", "count by type in an account",
 }
 
-// narrow runs only the selective queries of the API, for sizes that are too
-// large for the plain tables.
+// narrow runs the queries only through the API, without the hand-written SQL, for
+// sizes that are too large for the plain tables.
 func (b *bench) narrow(ctx context.Context) error {
 	printf("%-42s %10s %10s", "query", "clock", "CPU")
 	for _, q := range append(b.allQuestions(), b.sortedPages()...) {
@@ -84,7 +84,8 @@ func (b *bench) sortedPages() []question {
 // schema is the PostgreSQL schema of the benchmark.
 const schema = "vigil_bench"
 
-// emptySchema creates an empty schema in a PostgreSQL database.
+// emptySchema drops the schema of the benchmark in a PostgreSQL database, with its
+// contents, and creates it again.
 func emptySchema(ctx context.Context, database string) error {
 	db, err := sqldb.Open(ctx, database, sqldb.Options{})
 	if err != nil {
@@ -97,7 +98,7 @@ func emptySchema(ctx context.Context, database string) error {
 	})
 }
 
-// setSchema sets the schema in the database URL, if it is PostgreSQL.
+// setSchema adds the schema to the URL of a PostgreSQL database.
 func setSchema(o *options) error {
 	if strings.HasPrefix(o.database, "sqlite:") {
 		return nil

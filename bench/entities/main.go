@@ -37,7 +37,7 @@ type options struct {
 	patience time.Duration // timeout of hand-written queries
 	bulk     bool          // load as fast as possible
 	reuse    bool          // use the database of an earlier run
-	changed  float64
+	changed  float64       // share of entities that change in the second collection
 }
 
 // isSelected reports whether a part is selected.
@@ -68,10 +68,10 @@ func main() {
 	flag.StringVar(&sizes, "entities", "100000", "total number of entities; several comma-separated numbers make several runs")
 	flag.IntVar(&o.account, "account", 50_000, "entities of an account")
 	flag.IntVar(&o.atOnce, "at-once", 8, "accounts that the part upsert records concurrently; the default is that of the server")
-	flag.StringVar(&o.database, "database", "", "PostgreSQL URL, in whose schema vigil_bench everything is removed; a new SQLite file when empty")
+	flag.StringVar(&o.database, "database", "", "PostgreSQL URL; the schema vigil_bench in this database is dropped and created again; a new SQLite file when empty")
 	flag.StringVar(&o.dir, "dir", "", "folder for SQLite files, which are removed afterwards; the temporary folder when empty")
 	flag.IntVar(&o.rounds, "rounds", 15, "number of measurements per query")
-	flag.StringVar(&o.only, "only", "", "parts to run, separated by commas: narrow (selective API queries, for sizes that are too large for the plain table), questions (all queries, compared with SQL), graph (loading a graph), upsert (a second collection), readers (queries during a collection); all but narrow when empty")
+	flag.StringVar(&o.only, "only", "", "parts to run, separated by commas: narrow (all queries, only through the API, for sizes that are too large for the plain table), questions (all queries, compared with SQL), graph (loading a graph), upsert (a second collection), readers (queries during a collection); all but narrow when empty")
 	flag.StringVar(&o.queries, "ask", "", "run only queries whose name contains this")
 	flag.BoolVar(&o.bulk, "bulk", false, "load two accounts at a time, and build PostgreSQL's indexes afterwards")
 	flag.BoolVar(&o.reuse, "reuse", false, "use and keep the PostgreSQL database of an earlier run of this size; needs -database")
@@ -123,7 +123,7 @@ func runAll(ctx context.Context, o options, sizes, profile string) error {
 	return nil
 }
 
-// run makes one run.
+// run measures the selected parts with one number of entities.
 func run(ctx context.Context, o options) (outcome, error) {
 	switch {
 	case o.reuse:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// cost is the wall-clock time and the CPU time of this process for some work.
-// Both are measured because machines are shared.
+// cost is the wall-clock time and the CPU time of this process for some work. The
+// CPU time depends less on what else runs on the machine.
 type cost struct{ wall, cpu time.Duration }
 
 // measure runs f and returns its cost.

@@ -56,8 +56,8 @@ func (b *bench) indexPlain(ctx context.Context) error {
 
 var plainColumns = []string{"id", "org", "account", "type", "name", "region", "service", "provider", "xid", "properties", "tags", "edges", "created", "updated"}
 
-// loadPlain writes every entity, a few thousand per transaction. The next ones
-// are generated while some are written.
+// loadPlain writes every entity, a few thousand per transaction. The entities of the
+// next transaction are generated while one is written.
 func (b *bench) loadPlain(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	batches := make(chan [][]any, 2)
@@ -189,7 +189,8 @@ type (
 	}
 )
 
-// plainRoutes answer the queries with hand-written SQL, behind the same server.
+// plainRoutes answer the queries with hand-written SQL, through the same HTTP server
+// code as the API.
 func (b *bench) plainRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Pattern: "POST /plain/{question}", Need: httpapi.Public, Operation: "plain", Safe: true,

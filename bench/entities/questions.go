@@ -19,9 +19,9 @@ type question struct {
 	path   string
 	body   string
 
-	where   string // condition of the hand-written SQL, with parameters from $1
-	join    string // further tables of the SQL, from a comma
-	args    []any
+	where   string // condition of the hand-written SQL, starting with AND
+	join    string // further tables of the SQL, starting with a comma
+	args    []any  // values of the parameters $1, $2 and so on of the condition
 	groups  string // columns to count by
 	columns int    // number of columns in groups
 	single  bool   // one record, not a page
@@ -31,8 +31,8 @@ func (q question) from() string {
 	return "plain_entity e" + q.join + " WHERE org = 'bench'" + q.where
 }
 
-// groupBy returns the numbers of the columns to group by, which both databases accept
-// instead of expressions.
+// groupBy returns the list for GROUP BY. It consists of column numbers, which both
+// databases accept instead of expressions.
 func (q question) groupBy() string {
 	var all []string
 	for i := range q.columns {
@@ -107,8 +107,8 @@ func page(name, filters, where string, args ...any) question {
 	return question{name: name, method: "POST", path: "/v1/entities/query", body: `{"filters":` + filters + `}`, where: where, args: args}
 }
 
-// terms returns a query that counts entities by fields, nested in this order. The
-// groups are the columns of the plain table for the fields.
+// terms returns a query that counts entities by fields, nested in this order. groups
+// lists the columns of the plain table that correspond to the fields.
 func terms(name, filters, where, groups string, columns int, fields ...string) question {
 	body := ""
 	for i := len(fields) - 1; i >= 0; i-- {
@@ -130,8 +130,8 @@ func (q question) withArgs(args ...any) question {
 	return q
 }
 
-// tagTerms counts by the tag team, and before it by entity type if fields is entityType,
-// the only field that it supports.
+// tagTerms returns a query that counts by the tag team, or, if fields is entityType, by
+// entity type and then by the tag. No other fields are supported.
 func (b *bench) tagTerms(name, filters, where string, fields ...string) question {
 	column := `json_extract(tags, '$.team')`
 	if b.db.Dialect() == sqldb.Postgres {
@@ -144,8 +144,8 @@ func (b *bench) tagTerms(name, filters, where string, fields ...string) question
 	return terms(name, filters, where+" AND "+column+" IS NOT NULL", groups, len(fields)+1, append(fields, "tag.team")...)
 }
 
-// propertyTerms counts by a property. Its values are in a member of their kind, such as
-// boolV.
+// propertyTerms returns a query that counts by a property. member is the JSON member that
+// holds values of its type, such as boolV.
 func (b *bench) propertyTerms(name, property, member string) question {
 	elements, nameColumn, valueColumn := ", json_each(e.properties) p", `json_extract(p.value, '$.name')`, `json_extract(p.value, '$.`+member+`')`
 	if b.db.Dialect() == sqldb.Postgres {
@@ -156,8 +156,8 @@ func (b *bench) propertyTerms(name, property, member string) question {
 	return q
 }
 
-// hasProperty returns the SQL condition that a property has a value. The value is in a
-// member of its kind, such as boolV.
+// hasProperty returns the SQL condition that a property has a value. member is the JSON
+// member that holds values of its type, such as boolV.
 func (b *bench) hasProperty(name, member string, value any) string {
 	if b.db.Dialect() == sqldb.Postgres {
 		return ` AND properties @> '` + toJSON([]map[string]any{{"name": name, member: value}}) + `'`
@@ -194,7 +194,7 @@ func (b *bench) compareQuestions(ctx context.Context) error {
 	}
 	note := ""
 	if b.db.Dialect() == sqldb.Postgres {
-		note = ", without that of the database"
+		note = " of this process, without the database server"
 	}
 	printf("worst ratio %.2f of wall-clock time, %.2f of CPU time%s (target 1.50)\n", worst[0], worst[1], note)
 	return ctx.Err()
@@ -236,7 +236,7 @@ func (b *bench) measureBoth(q question) (api, hand cost, err error) {
 	return inTurn(b.o.rounds, askAPI, byHand)
 }
 
-// short formats a duration with four digits.
+// short formats a duration with at most four digits.
 func short(d time.Duration) string {
 	unit := time.Duration(1)
 	for unit*10_000 < d {

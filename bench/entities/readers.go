@@ -14,10 +14,10 @@ import (
 )
 
 // readers measures queries with and without a concurrent collection.
-// Hand-written queries compete for the same processors and disk, so the second
-// ratio shows how much of the first is due to that. The two kinds alternate in
-// long series, because hand-written queries read whole tables and evict
-// everything else from the caches.
+// It also measures hand-written queries, which compete for the same processors and
+// disk: how much they slow down shows how much of the slowdown of the API is due to
+// that. Each kind runs in one long series, because hand-written queries read whole
+// tables and evict everything else from the caches.
 func (b *bench) readers(ctx context.Context) error {
 	quick := b.allQuestions()[:8] // pages and selective filters: interactive queries
 	readers := []reader{{"API", func(q question) error {
@@ -76,7 +76,7 @@ func (b *bench) collect(ctx context.Context) error {
 	return nil
 }
 
-// The best case of a cloud: this many entities per page, in this time.
+// A fast cloud returns a page of cloudPage entities in cloudTime.
 const (
 	cloudPage = 100
 	cloudTime = 50 * time.Millisecond
@@ -109,7 +109,8 @@ func (b *bench) collectAccount(ctx context.Context, a entitygen.Account) error {
 	return group.Wait()
 }
 
-// A p99 of fewer samples would depend on single outliers.
+// A reader takes manyAnswers samples, because a p99 of fewer would depend on single
+// outliers, or as many as it gets in the time longEnough.
 const (
 	manyAnswers = 2000
 	longEnough  = time.Minute
@@ -127,7 +128,7 @@ func waits(readers []reader, quick []question) (all [][]time.Duration, err error
 	return all, nil
 }
 
-// wait runs queries until there are enough samples, or until the time limit.
+// wait measures queries until there are manyAnswers samples, or until longEnough has passed.
 func (r reader) wait(quick []question) (w []time.Duration, err error) {
 	for end := time.Now().Add(longEnough); time.Now().Before(end) && len(w) < manyAnswers; {
 		for _, q := range quick {

@@ -9,10 +9,10 @@ import (
 	"vigil/internal/posture/entitygen"
 )
 
-// upsert collects everything again with 1 % of the entities changed, and
-// compares that with collecting accounts in which everything has changed, and
-// with writing accounts for the first time. Small numbers of entities are
-// collected several times for a meaningful result.
+// upsert collects everything again after a share of the entities has changed (the flag
+// -changed), and compares that with collecting accounts in which everything has changed,
+// and with writing accounts for the first time. Small numbers of entities are collected
+// several times for a meaningful result.
 func (b *bench) upsert(ctx context.Context) error {
 	count := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
 	rounds := max(1, 1_000_000/b.o.entities)

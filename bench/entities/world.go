@@ -37,7 +37,7 @@ type bench struct {
 	store           *store.Store
 	accounts        []entitygen.Account
 	mux             *httpapi.Mux // the API, and the same queries as hand-written SQL
-	count           int
+	count           int          // of loaded entities
 	cachedQuestions []question
 	costs           map[string]cost // cost of the API by query
 }
@@ -91,7 +91,7 @@ func open(ctx context.Context, o options) (*bench, error) {
 
 func (b *bench) close() { _ = b.db.Close() }
 
-// load fills our tables and the plain ones.
+// load fills the tables of the entity store and the plain table.
 func (b *bench) load(ctx context.Context) error {
 	fmt.Printf("%s, %d entities in %d accounts\n\n", b.db.Dialect(), b.o.entities, len(b.accounts))
 	if b.o.reuse {
@@ -123,21 +123,21 @@ func (b *bench) load(ctx context.Context) error {
 	return nil
 }
 
-// find counts the entities of an earlier run, and adds the plain tables if they
-// are needed and missing.
+// find counts the entities of an earlier run, and fills the plain table if it is
+// empty and the part questions is selected.
 func (b *bench) find(ctx context.Context) error {
-	plainBytes := 0
+	plainRows := 0 // 1 if the plain table has rows
 	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		if b.count, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(sum(count) AS BIGINT) FROM entity_tally`); err != nil {
 			return err
 		}
-		plainBytes, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
+		plainRows, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
 		return err
 	}); err != nil {
 		return err
 	}
 	printf("found %d entities\n", b.count)
-	if plainBytes > 0 || !b.o.isSelected("questions") {
+	if plainRows > 0 || !b.o.isSelected("questions") {
 		return nil
 	}
 	return b.loadPlain(ctx)
@@ -168,8 +168,8 @@ func (b *bench) onboard(ctx context.Context, a entitygen.Account) error {
 // unitsAtOnce is the number of units of an account that the server reads concurrently.
 const unitsAtOnce = 8
 
-// record collects some accounts concurrently. It returns their number of
-// entities and the cost of recording them, without generating them.
+// record collects some accounts, a few at a time. It returns their number of entities
+// and the cost of recording them, without that of generating them.
 func (b *bench) record(ctx context.Context, accounts ...entitygen.Account) (n int, elapsed cost, err error) {
 	for chunk := range slices.Chunk(accounts, b.o.atOnce) {
 		var work []func(context.Context) error
@@ -287,13 +287,13 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// sample returns entities evenly spread over all.
+// sample returns about n entities, evenly spread over the account in the middle of the list.
 func (b *bench) sample(n int) []posture.Entity {
 	var batch []posture.Entity
-	last := b.accounts[len(b.accounts)/2]
-	step := max(1, last.Entities/n)
+	middle := b.accounts[len(b.accounts)/2]
+	step := max(1, middle.Entities/n)
 	i := 0
-	for e := range last.All() {
+	for e := range middle.All() {
 		i++
 		if i%step == 0 {
 			batch = append(batch, e)
