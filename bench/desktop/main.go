@@ -36,7 +36,7 @@ import (
 
 func main() {
 	round := flag.Duration("time", 3*time.Second, "length of a round")
-	rounds := flag.Int("rounds", 5, "rounds of each")
+	rounds := flag.Int("rounds", 5, "number of rounds")
 	clients := flag.Int("clients", 8, "number of concurrent requests")
 	flag.Parse()
 	if err := run(*round, *rounds, *clients); err != nil {

@@ -36,9 +36,9 @@ const account = posture.AccountID("123456789012")
 // of properties are taken from the cases of rules, mostly from cases that pass.
 type maker struct {
 	declared []collect.Declaration
-	fine     map[key][]any // values in cases that pass
-	all      map[key][]any // values in all cases
-	edges    map[key][]map[string]any
+	fine     map[key][]any            // values in cases that pass
+	all      map[key][]any            // values in all cases
+	edges    map[key][]map[string]any // properties of edges in all cases
 	rnd      *rand.Rand
 }
 
@@ -86,7 +86,7 @@ func (m *maker) learn(e *posture.Entity, passes bool) {
 	}
 }
 
-// values returns the lists of known values of properties by name.
+// values returns the list of known values of each property, by name.
 func values(properties []posture.Property) map[string]any {
 	all := map[string]any{}
 	for _, p := range properties {
@@ -103,7 +103,7 @@ func values(properties []posture.Property) map[string]any {
 	return all
 }
 
-// count returns the number of entities of a type in an account of a size.
+// count returns the number of entities of a type in an account with size entities.
 func (m *maker) count(t posture.EntityType, size int) int {
 	if slices.Contains(single, t) {
 		return 1
@@ -118,7 +118,7 @@ func (m *maker) count(t posture.EntityType, size int) int {
 	return max(1, size*remaining/1000/(len(m.declared)-len(shares)-len(single)))
 }
 
-// make generates an account of about a size.
+// make generates an account with about size entities.
 func (m *maker) make(size int) []posture.Entity {
 	counts := map[posture.EntityType]int{}
 	for _, d := range m.declared {
@@ -202,7 +202,7 @@ func (m *maker) value(e *posture.Entity, name string, v any) {
 	}
 }
 
-// edge adds one or two edges to entities of the same region, if there are any.
+// edge adds up to two edges, to entities of the same region if there are any.
 func (m *maker) edge(e *posture.Entity, d collect.Edge, n int, counts map[posture.EntityType]int) {
 	for range 1 + m.rnd.IntN(2) {
 		to := d.To[m.rnd.IntN(len(d.To))]

@@ -46,7 +46,7 @@ func (c check) run(a *readAccount) (violating, unknown []posture.EntityID) {
 	return violating, unknown
 }
 
-// find returns the index of the first property of a name.
+// find returns the index of the first property with a name, or where it would be.
 func find(e *posture.Entity, name string) int {
 	return sort.Search(len(e.Properties), func(i int) bool { return e.Properties[i].Name >= name })
 }
@@ -79,8 +79,8 @@ func has(e *posture.Entity, name string) posture.Truth {
 
 func not(t posture.Truth) posture.Truth { return posture.Yes - t }
 
-// appliesAnd combines whether a rule applies to a resource with whether the
-// resource is wrong. If applies is Maybe, so is the result, even if nothing is wrong.
+// appliesAnd returns whether a rule applies to a resource and the resource violates it.
+// If applies is Maybe, the result is Maybe even if wrong is No.
 func appliesAnd(applies, wrong posture.Truth) posture.Truth {
 	if applies == posture.Maybe {
 		return posture.Maybe
@@ -88,7 +88,8 @@ func appliesAnd(applies, wrong posture.Truth) posture.Truth {
 	return min(applies, wrong)
 }
 
-// out reports whether one of the targets of edges satisfies a condition.
+// out reports whether one of the edges with a label satisfies a condition together with
+// its target.
 func (a *readAccount) out(e *posture.Entity, label string, matches func(edge *posture.Edge, to *posture.Entity) posture.Truth) posture.Truth {
 	answer := posture.No
 	for i := range e.Edges {
@@ -207,7 +208,8 @@ func oldKey(e *posture.Entity, active, created string) posture.Truth {
 	}))
 }
 
-// open reports whether a bucket is public in one of the two ways, and no setting overrides that.
+// open reports whether a bucket is public by its policy or by its ACL, as the property
+// public says, and neither the bucket nor its account has the setting block against that.
 func open(a *readAccount, e *posture.Entity, public, block string) posture.Truth {
 	answer := isFlag(e, public, true)
 	if answer == posture.No {

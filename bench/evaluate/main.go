@@ -29,7 +29,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "numbers of resources of the accounts")
 	flag.DurationVar(&o.time, "time", 2*time.Second, "duration of each measurement; at least three runs")
-	flag.StringVar(&o.profile, "cpuprofile", "", "write a profile of the rules to a file")
+	flag.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile to this file")
 	flag.BoolVar(&o.each, "each", false, "print the time of every rule")
 	flag.Parse()
 	runtime.GOMAXPROCS(1)
@@ -57,7 +57,7 @@ func run(ctx context.Context, o options) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	fmt.Printf("%d rules of AWS, %d of them by hand\n", len(w.rules), len(byHand))
+	fmt.Printf("%d rules for AWS, %d of them also by hand\n", len(w.rules), len(byHand))
 	fmt.Printf("%10s %10s %12s %12s %8s %14s %14s %12s\n", "resources", "violations", "catalog", "by hand", "ratio", "per resource", "with findings", "after a change")
 	for _, text := range strings.Split(o.sizes, ",") {
 		size, err := strconv.Atoi(strings.TrimSpace(text))

@@ -50,8 +50,8 @@ type result struct {
 	resources, violations int
 	catalog               time.Duration // all rules
 	byHand                time.Duration // ten rules in Go, extrapolated to all
-	allRules              time.Duration // all rules with findings, risks and notifications
-	afterChange           time.Duration // the same after a change of one resource
+	allRules              time.Duration // all rules, and the findings, risks and notifications that follow
+	afterChange           time.Duration // as allRules, but only what a change of one resource affects
 }
 
 // entities is an in-memory entity store.
@@ -79,9 +79,9 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	}
 	e := evaluate.New(f.schema, lookup, func() time.Time { return catalog.CaseTime })
 	a := evaluate.Account{Org: "o", ID: account, Provider: posture.AWS, Graph: g, Coverage: f.coverage()}
-	entities := read(all)
+	input := read(all)
 	r := result{resources: len(all)}
-	if err := f.agree(ctx, e, a, entities); err != nil {
+	if err := f.agree(ctx, e, a, input); err != nil {
 		return r, err
 	}
 	if r.catalog, err = repeat(o.time, func() error {
@@ -96,7 +96,7 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	}
 	ten, err := repeat(o.time, func() error {
 		for _, c := range byHand {
-			c.run(entities)
+			c.run(input)
 		}
 		return nil
 	})
@@ -105,7 +105,7 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	}
 	r.byHand = ten * time.Duration(len(f.rules)) / time.Duration(len(byHand))
 	if o.each {
-		if err := f.each(ctx, e, a, entities, o.time/20); err != nil {
+		if err := f.each(ctx, e, a, input, o.time/20); err != nil {
 			return r, err
 		}
 	}
@@ -119,8 +119,8 @@ func (f *fixture) measure(ctx context.Context, size int, o options) (result, err
 	return r, err
 }
 
-// agree checks that both sides find the same.
-func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, entities *readAccount) error {
+// agree checks that the hand-written checks and their rules find the same entities.
+func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, input *readAccount) error {
 	for id, c := range byHand {
 		i := slices.IndexFunc(f.rules, func(r posture.Rule) bool { return r.ID == id })
 		if i < 0 {
@@ -131,7 +131,7 @@ func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 			return err
 		}
 		answer := answers[0]
-		violating, unknown := c.run(entities)
+		violating, unknown := c.run(input)
 		if !slices.Equal(violating, answer.Violating) || !slices.Equal(unknown, answer.Unknown) {
 			return fmt.Errorf("%s: by hand %d violations and %d unknown, by the rule %d and %d", id, len(violating), len(unknown), len(answer.Violating), len(answer.Unknown))
 		}
@@ -140,7 +140,7 @@ func (f *fixture) agree(ctx context.Context, e *evaluate.Evaluator, a evaluate.A
 }
 
 // each prints the cost of single rules, most expensive first.
-func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, entities *readAccount, limit time.Duration) error {
+func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, input *readAccount, limit time.Duration) error {
 	type cost struct {
 		id     posture.RuleID
 		rule   time.Duration
@@ -157,7 +157,7 @@ func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Ac
 		}
 		c := cost{rule.ID, elapsed, 0}
 		if check, ok := byHand[rule.ID]; ok {
-			if c.byHand, err = repeat(limit, func() error { check.run(entities); return nil }); err != nil {
+			if c.byHand, err = repeat(limit, func() error { check.run(input); return nil }); err != nil {
 				return err
 			}
 		}

@@ -27,8 +27,8 @@ const (
 )
 
 // load creates an installation with an organisation that has n open findings of the
-// rules for AWS, and returns an API token. It uses an installation that an earlier run
-// has created.
+// rules for AWS, and returns an API token. If an earlier run has created the installation,
+// load only reads its token.
 func load(ctx context.Context, dir string, n int) (token string, err error) {
 	if n < 1 || n > base && n%base != 0 {
 		return "", fmt.Errorf("-findings must be between 1 and %d, or a multiple of %[1]d", base)
@@ -87,8 +87,8 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 }
 
 // copies adds k-1 copies of each finding, and multiplies the counters of lists and reports
-// by k. The copies are not in the text index, which exports do not use: raising each
-// finding would take longer than all exports.
+// by k, because raising every finding would take longer than all exports. The copies are
+// not in the text index, which exports do not use.
 func copies(tx *sqldb.Tx, k int) error {
 	columns, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM pragma_table_info('finding')`)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Command export measures exports of many findings by a real server: for each format the
 // time, the size of the file and the peak memory of the server. It reads every file
-// back with a streaming reader of its format and counts the findings. With -python, it
-// also reads every file with the usual reader of its format: readers.py.
-// scripts/bench-export installs those readers.
+// back with a streaming reader of its format and counts the findings. With -python,
+// readers.py also reads every file with a common library for its format, or Chromium.
+// scripts/bench-export installs the libraries.
 //
 //	go run ./bench/export -vigil bin/vigil
 package main
@@ -36,7 +36,7 @@ type options struct {
 	vigil    string // path of the binary
 	dir      string // data folder; a new one when empty
 	most     int    // maximum growth of the server's memory, in MB
-	python   string // Python with the packages of readers.py; "" not to run it
+	python   string // Python with the packages of readers.py, which does not run when empty
 }
 
 func main() {

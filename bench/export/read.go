@@ -88,7 +88,7 @@ func readArray(r io.Reader, path ...string) (int, error) {
 }
 
 // countAt reads an array or object to its end, and counts the elements of the array at
-// the path in it: of the value itself if the path is empty.
+// the path in it. An empty path is that of the value itself.
 func countAt(d *json.Decoder, path []string) (n int, err error) {
 	start, err := d.Token()
 	if err != nil {
@@ -143,7 +143,7 @@ func readJUnit(r io.Reader) (n int, err error) {
 func readHTML(r io.Reader) (n int, err error) {
 	d := xml.NewDecoder(bufio.NewReaderSize(r, 1<<20))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	inTable := false // after the column Account
+	inTable := false // after the heading of the column Account
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {

@@ -15,7 +15,7 @@ import (
 )
 
 // An abuser is the process of the organisation that exceeds its quota. It gets only the
-// processor time that the server leaves, so that what it computes itself does not delay the server.
+// processor time that the server leaves, so that its own work does not delay the server.
 type abuser struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -41,7 +41,7 @@ func startAbuser(ctx context.Context, o options, base, apiToken string) (*abuser
 	return a, a.cmd.Start()
 }
 
-// tell sends a command and waits until it is obeyed.
+// tell sends a command and waits for the answer.
 func (a *abuser) tell(command string) error {
 	if _, err := fmt.Fprintln(a.stdin, command); err != nil {
 		return err
@@ -66,7 +66,9 @@ func (a *abuser) end() {
 	_ = a.cmd.Wait() // it ends with its input
 }
 
-// beAbuser obeys commands on standard input.
+// beAbuser obeys the commands on standard input: "send" and a rate starts sending requests,
+// "rest" stops it. It answers these and all other commands, such as "report", with the
+// number of responses by status.
 func beAbuser(ctx context.Context, o options) error {
 	c := newClient(o.base, o.token)
 	var mu sync.Mutex

@@ -19,7 +19,7 @@ type client struct {
 	http        *http.Client
 }
 
-// login exchanges an API token.
+// login exchanges an API token for an access token.
 func login(ctx context.Context, base, apiToken string) (*client, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/csp/gateway/am/api/auth/api-tokens/authorize?"+url.Values{"refresh_token": {apiToken}}.Encode(), nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *client) post(ctx context.Context, q request) (int, error) {
 type latencies struct {
 	mu      sync.Mutex
 	all     []time.Duration
-	refused int
+	refused int // requests that got another status than 200, or no response
 }
 
 func (l *latencies) add(d time.Duration, status int) {
@@ -108,8 +108,8 @@ func (l *latencies) print(name string, cores float64) {
 	fmt.Printf("%-26s %9d %9s %9s %9s  %7d  %12.2f\n", name, len(l.all), round(50), round(90), round(99), l.refused, cores)
 }
 
-// send sends requests at a rate, whether earlier ones were answered or not, and measures
-// each from when it was due.
+// send sends requests at a rate, whether earlier ones were answered or not. It measures
+// the time from when a request was due until its response.
 func (c *client) send(ctx context.Context, perSecond float64, lasts time.Duration, into *latencies) {
 	var running sync.WaitGroup
 	begin := time.Now()

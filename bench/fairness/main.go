@@ -44,11 +44,11 @@ func main() {
 	flag.IntVar(&o.quota, "quota", 10, "quota of each organisation in `requests` per second")
 	flag.Float64Var(&o.times, "times", 10, "how many `times` its quota the abuser sends")
 	flag.Float64Var(&o.rate, "rate", 8, "`requests` per second of the other organisation")
-	flag.IntVar(&o.entities, "entities", 60_000, "`number` of entities of the abuser; from 50,000 on its counts by tag are expensive")
+	flag.IntVar(&o.entities, "entities", 60_000, "`number` of entities of the abuser; with 50,000 or more, its counts by tag are expensive")
 	flag.DurationVar(&o.round, "round", 8*time.Second, "`time` of each phase")
 	flag.IntVar(&o.rounds, "rounds", 4, "`number` of phases of each kind, which alternate")
-	flag.StringVar(&o.base, "base", "", "for the process of the abuser: URL of the server")
-	flag.BoolVar(&o.abuser, "abuser", false, "be the process of the abuser")
+	flag.StringVar(&o.base, "base", "", "URL of the server, for the process of the abuser (internal)")
+	flag.BoolVar(&o.abuser, "abuser", false, "run the process of the abuser (internal)")
 	flag.Parse()
 	var err error
 	if o.abuser {
@@ -117,7 +117,7 @@ type phase struct {
 	latencies
 	name         string
 	rate         float64
-	lasted, used time.Duration // time, and processor time of the server
+	lasted, used time.Duration // wall-clock time, and CPU time of the server
 }
 
 func (p *phase) measure(ctx context.Context, s *server, victim *client, a *abuser) error {
@@ -184,7 +184,7 @@ func (s *server) install(ctx context.Context) (good, bad string, err error) {
 	return good, bad, s.fill(ctx)
 }
 
-// fill adds an account of entities to each organisation.
+// fill adds an account with entities to each organisation.
 func (s *server) fill(ctx context.Context) (err error) {
 	conf := config.Config{DataDir: filepath.Join(s.dir, "data"), Database: s.o.database}
 	conf.Complete()

@@ -19,9 +19,9 @@ import (
 // options are the flags.
 type options struct {
 	small, large int
-	database     string // URL, or a folder of SQLite files; a new one when empty
-	rounds       int    // measurements per query
-	most         float64
+	database     string  // URL, or a folder of SQLite files; a new one when empty
+	rounds       int     // measurements per query
+	most         float64 // maximum ratio of the times at both sizes
 }
 
 func main() {

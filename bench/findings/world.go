@@ -47,7 +47,7 @@ type world struct {
 
 const org = posture.OrgID("acme")
 
-// open opens the database of a size: a separate file or schema.
+// open opens the database for a size. Each size has its own file or schema.
 func open(ctx context.Context, database string, size int) (*world, error) {
 	dsn := "sqlite://" + filepath.ToSlash(filepath.Join(database, fmt.Sprintf("findings-%d.db", size)))
 	if strings.Contains(database, "://") {
@@ -81,9 +81,8 @@ func schema(ctx context.Context, database, name string) (string, error) {
 	})
 }
 
-// load raises findings like evaluations, account by account. A tenth of them is
-// resolved again and some are suppressed. It does nothing if an earlier run has
-// loaded them.
+// load raises findings as evaluations do, account by account, resolves a tenth of
+// them again and suppresses some. It does nothing if an earlier run has loaded them.
 func (w *world) load(ctx context.Context) error {
 	if existing, err := w.store.Findings(ctx, org, posture.FindingFilter{}, nil, posture.Page{Size: 1}, now); err != nil || existing.Total > 0 {
 		return err
