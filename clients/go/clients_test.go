@@ -97,7 +97,7 @@ func TestWrongAPITokenIsAnError(t *testing.T) {
 
 func TestDesktopClient(t *testing.T) {
 	d := runningDemo(t)
-	// The certificate of the demo is made at its start.
+	// The demo creates a new certificate whenever it starts, so the client cannot know it.
 	trusting := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	client, err := desktop.NewClientWithResponses(d.DesktopURL, desktop.WithHTTPClient(trusting))
 	if err != nil {

@@ -55,7 +55,7 @@ class PostureTest(unittest.TestCase):
 
 class DesktopTest(unittest.TestCase):
     def test_login_and_monitors_of_domains(self):
-        # The certificate of the demo is made at its start.
+        # The demo creates a new certificate whenever it starts, so the client cannot know it.
         client = self.enterContext(vigil_desktop.Client(base_url=DEMO["desktop_url"], verify_ssl=False))
         login = AuthLogin(domain=DEMO["desktop_domain"], username=DEMO["desktop_username"], password=DEMO["desktop_password"])
         tokens = login_user.sync(client=client, body=login)

@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 )
 
-// idWith returns an import id of attributes, separated by slashes.
+// idWith returns a function that returns the import id of a resource: the values of these
+// attributes, separated by slashes.
 func idWith(name string, attributes ...string) resource.ImportStateIdFunc {
 	return func(s *terraform.State) (string, error) {
 		found, ok := s.RootModule().Resources[name]

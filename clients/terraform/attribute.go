@@ -14,7 +14,7 @@ import (
 // idAttribute is the id that the server gives a resource.
 func idAttribute() schema.StringAttribute {
 	return schema.StringAttribute{
-		Computed: true, Description: "The id that the server gave it.",
+		Computed: true, Description: "The id that the server gave the resource.",
 		PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 	}
 }
@@ -47,7 +47,7 @@ func optionalTexts(description string) schema.SetAttribute {
 func tagFilterAttribute() schema.MapAttribute {
 	return schema.MapAttribute{
 		Optional: true, ElementType: types.SetType{ElemType: types.StringType},
-		Description: "Values by the name of the tag: each of these tags must have one of its values.",
+		Description: "Lists of values by the name of the tag: a resource matches if each of these tags has one of the values in its list.",
 	}
 }
 
@@ -59,8 +59,8 @@ func textOrNull(text string) types.String {
 	return types.StringValue(text)
 }
 
-// An elements converts sets and maps of attributes. It keeps the first error: a filter from
-// which a null element was dropped would match more than the configuration says.
+// An elements converts sets and maps of attributes. It keeps the first error. A null element
+// is an error, because a filter without it would match more than the configuration says.
 type elements struct{ err error }
 
 func (e *elements) refuse(format string, attribute string) {
@@ -138,8 +138,8 @@ func tagFilterOrNull(filter map[string][]string) types.Map {
 	return types.MapValueMust(element, all)
 }
 
-// sameTime returns the known notation of a time if it is the same moment as that
-// of the server, so that another notation is no difference.
+// sameTime returns the known time if the server's time is the same moment, even in another
+// notation, so that Terraform does not plan a change.
 func sameTime(known types.String, fromServer string) types.String {
 	a, err := time.Parse(time.RFC3339, known.ValueString())
 	b, err2 := time.Parse(time.RFC3339, fromServer)

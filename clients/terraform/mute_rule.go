@@ -37,7 +37,7 @@ type muteScope struct {
 var muteRule = kind[muteRuleModel]{
 	name: "mute_rule",
 	schema: schema.Schema{
-		Description: "Suppresses the findings in its scope. Every attribute of the scope that is set must match.",
+		Description: "Suppresses the findings in its scope. The scope is rule_ids, cloud_account_ids, cloud_tags and resource_patterns; each of them that is set must match.",
 		Attributes: map[string]schema.Attribute{
 			"id":                idAttribute(),
 			"name":              requiredText("Its name."),

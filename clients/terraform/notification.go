@@ -35,7 +35,7 @@ var notificationChannel = kind[channelModel]{
 		Attributes: map[string]schema.Attribute{
 			"id":         idAttribute(),
 			"name":       requiredText("Its name."),
-			"type":       fixedText("webhook, slack, teams, pagerduty, splunk, jira, email, syslog or securityhub."),
+			"type":       fixedText("Its type: webhook, slack, teams, pagerduty, splunk, jira, email, syslog or securityhub."),
 			"enabled":    schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true), Description: "Whether it gets notifications; true by default."},
 			"per_minute": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(30), Description: "The maximum number of messages per minute; 30 by default."},
 			"settings":   schema.MapAttribute{Required: true, Sensitive: true, ElementType: types.StringType, Description: "The settings of its type; see docs/notifications.md."},
@@ -55,7 +55,7 @@ var notificationChannel = kind[channelModel]{
 		}
 		m.Name, m.Type = types.StringValue(out.Name), types.StringValue(out.Type)
 		m.Enabled, m.PerMinute = types.BoolValue(out.Enabled), types.Int64Value(out.PerMinute)
-		if m.Settings.IsNull() { // after an import; later the state is kept, because the server does not return the secrets in it
+		if m.Settings.IsNull() { // after an import; otherwise keep the state, because the server does not return the secrets in the settings
 			m.Settings, _ = types.MapValueFrom(ctx, types.StringType, out.Settings) // a map of strings always converts
 		}
 		return nil
@@ -73,7 +73,7 @@ func (m *channelModel) path() string { return "/v1/notification-channels/" + m.I
 func (m *channelModel) record() channelRecord {
 	r := channelRecord{Name: m.Name.ValueString(), Type: m.Type.ValueString(), Enabled: m.Enabled.ValueBool(), PerMinute: m.PerMinute.ValueInt64(), Settings: map[string]string{}}
 	for name, element := range m.Settings.Elements() {
-		if text, _ := element.(types.String); !text.IsNull() { // a null setting is not given, as for attributes
+		if text, _ := element.(types.String); !text.IsNull() { // leave out a null setting, like a null attribute
 			r.Settings[name] = text.ValueString()
 		}
 	}
@@ -114,7 +114,7 @@ var notificationRule = kind[notificationRuleModel]{
 			"id":                idAttribute(),
 			"name":              requiredText("Its name."),
 			"enabled":           schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true), Description: "Whether it sends; true by default."},
-			"events":            schema.SetAttribute{Required: true, ElementType: types.StringType, Description: "FindingRaised, FindingResolved, SuppressionEnded, CollectionFailed, StreamSilent."},
+			"events":            schema.SetAttribute{Required: true, ElementType: types.StringType, Description: "The events to send: FindingRaised, FindingResolved, SuppressionEnded, CollectionFailed, StreamSilent."},
 			"levels":            optionalTexts("Findings of these levels: High, Medium, Low."),
 			"min_risk_score":    schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(0), Description: "Findings with at least this risk score; 0 by default."},
 			"rule_ids":          optionalTexts("Findings of these rules."),

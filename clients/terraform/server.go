@@ -30,14 +30,14 @@ func newServer(url, token string) *server {
 // errNotFound is the error of a record that does not exist.
 var errNotFound = errors.New("not found")
 
-// call calls an operation with a JSON body, unless in is nil, and decodes the
-// response into out, unless it is nil.
+// call calls an operation. If in is not nil, it is sent as JSON. If out is not nil, the
+// response is decoded into it.
 func (s *server) call(ctx context.Context, method, path string, in, out any) error {
 	_, err := s.send(ctx, method, path, "", in, out)
 	return err
 }
 
-// change calls an operation that changes the current version of a record.
+// change reads the version of a record and calls an operation that changes this version.
 func (s *server) change(ctx context.Context, method, path string, in any) error {
 	eTag, err := s.send(ctx, http.MethodGet, path, "", nil, nil)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *server) change(ctx context.Context, method, path string, in any) error 
 }
 
 // send sends a request and returns the version of the record in the response. If
-// ifMatch is not empty, it fails unless that is still the version of the record.
+// ifMatch is not empty, the request fails unless the record still has this version.
 func (s *server) send(ctx context.Context, method, path, ifMatch string, in, out any) (eTag string, err error) {
 	var body io.Reader
 	if in != nil {

@@ -16,8 +16,8 @@ import (
 const renewBefore = time.Minute
 
 // An APIToken exchanges an API token of the posture server for access tokens.
-// Its method Authorize is a RequestEditorFn of the generated client. It can be
-// used by several goroutines.
+// Its method Authorize is a RequestEditorFn of the generated client, and is safe for
+// concurrent use.
 type APIToken struct {
 	Server string       // URL of the posture server
 	Token  string       // the API token
@@ -67,7 +67,7 @@ func (t *APIToken) accessToken(ctx context.Context) (string, error) {
 		Seconds int    `json:"expires_in"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&authorization); err != nil {
-		return "", fmt.Errorf("the response to the exchange of the API token: %w", err)
+		return "", fmt.Errorf("decode the response to the exchange of the API token: %w", err)
 	}
 	t.access = authorization.Access
 	t.expires = time.Now().Add(time.Duration(authorization.Seconds) * time.Second)
