@@ -6,10 +6,10 @@
 #   scripts/samba.sh kill DIR    kill it, and keep its data
 #   scripts/samba.sh stop DIR    stop it and remove its data
 #
-# DIR contains ca.pem, the authority of its certificate. The function seed creates its
-# users. The script needs root, because the ports of a directory are fixed and low, and
-# packages of Debian, which it installs if they are missing. Exit status 3 means that
-# a directory is not available on this machine.
+# DIR contains ca.pem, the certificate authority of the directory. The function seed creates
+# the users. The script must run as root, because the ports of a directory are fixed and low.
+# It installs the Debian packages that are missing. Exit status 3 means that a directory is
+# not available on this machine.
 set -eu
 
 address=127.0.0.10
@@ -26,7 +26,7 @@ quietly() {
 	}
 }
 
-# programs makes sure that the programs are installed.
+# programs makes sure that the script runs as root and that the programs are installed.
 programs() {
 	if [ "$(id -u)" != 0 ]; then
 		say "a directory listens on ports 389 and 636, which requires root"
@@ -75,8 +75,8 @@ configure() {
 	END
 }
 
-# certify creates an authority and a certificate. Current clients refuse the certificate
-# that Samba creates, because it has no suitable host name.
+# certify creates a certificate authority and a certificate of the directory. Current clients
+# refuse the certificate that Samba creates, because it has no suitable host name.
 certify() {
 	mkdir -p "$dir/private/tls"
 	quietly openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj "/CN=Test CA" \
