@@ -12,24 +12,24 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// A Profile holds the measurements of each step of a query in one run.
+// A Profile holds the measurements of one run of a query, in total and of each step.
 type Profile struct {
 	Query   string
 	Steps   []ProfiledStep
-	Start   []string // access paths of V() and E()
-	Results int64
-	Work    int64 // traversers processed and edges visited
-	Bytes   int64 // peak of reserved memory
+	Start   []string // how each V() and E() found its elements, such as by which index
+	Results int64    // number of results
+	Work    int64    // traversers processed and edges visited
+	Bytes   int64    // peak of reserved memory
 	Time    time.Duration
 }
 
-// A ProfiledStep is one step of a profile. Nested traversals follow their step
-// with a greater depth; their time is included in its time.
+// A ProfiledStep holds the measurements of one step. The steps of its nested traversals
+// follow it in the profile, one level deeper; Time of the outer step includes their time.
 type ProfiledStep struct {
-	Depth      int
+	Depth      int // of nesting; 0 for the steps of the query itself
 	Text       string
-	Traversers int64 // number of result rows
-	Bulk       int64 // number of traversers in these rows
+	Traversers int64 // number of traversers that left the step, each of which may stand for several equal ones
+	Bulk       int64 // number of traversers that left the step, with equal ones counted separately
 	Cost       int64 // traversers processed and edges visited
 	Time       time.Duration
 	Percent    float64 // share of the total time
@@ -55,11 +55,12 @@ func (p *Plan) Profile(ctx context.Context, g *graph.Graph, opts RunOptions) (*P
 	return prof, nil
 }
 
+// add adds the steps of a traversal, and of the traversals nested in it, to the profile.
 func (p *Profile) add(t *plan.Traversal, depth int, measures map[int]exec.Measure) {
 	for _, s := range t.Steps {
 		m, ok := measures[s.Info().ID]
 		if depth > 0 && (!ok || m == exec.Measure{ID: m.ID}) {
-			continue // run as part of the enclosing step
+			continue // the enclosing step executed it without measuring it separately
 		}
 		step := ProfiledStep{Depth: depth, Text: plan.Describe(s), Traversers: m.Traversers, Bulk: m.Bulk, Cost: m.Work, Time: m.Time}
 		if p.Time > 0 {

@@ -14,23 +14,23 @@ import (
 // A kind is one type of resource.
 type kind struct {
 	typ posture.EntityType
-	arm string // "Microsoft.Storage/storageAccounts"
+	arm string // the type in Azure Resource Manager, such as "Microsoft.Storage/storageAccounts"
 
-	prefix string                   // of names, followed by a number; a final "x" requests globally unique names
-	names  func(a address) []string // fixed names, instead of prefix
+	prefix string                   // what generated names begin with, before the number; a final "x" is not part of it but makes the names globally unique
+	names  func(a address) []string // if not nil, the names of the resources, instead of generated ones
 	where  level
-	in     string // the kind in which these are nested; "" for none
+	in     string // arm of the kind whose resources contain those of this kind; "" for none
 
-	// count returns how many there are in a subscription, or in the parent
-	// resource. When nil, it is the number of names.
+	// count returns the number of resources in a subscription or, if the kind is nested,
+	// in the enclosing resource. When it is nil, that is the number of names.
 	count func(a address) int
-	// body returns the description of one, without id, name and type.
+	// body returns the JSON of a resource, without id, name and type.
 	body func(a address) world.Object
-	// embeds maps names of properties to the nested kinds that they contain.
+	// embeds maps names of properties to arm of the nested kinds whose resources they contain.
 	embeds map[string]string
 }
 
-// level is where resources of a kind are.
+// A level says which scope contains the resources of a kind.
 type level uint8
 
 const (
@@ -39,7 +39,7 @@ const (
 	inWatcherGroup // the group that Azure creates for network watchers
 )
 
-// kinds maps lower-case types to kinds.
+// kinds maps types of Azure Resource Manager, in lower case, to kinds.
 var kinds map[string]*kind
 
 func init() {
@@ -49,7 +49,7 @@ func init() {
 	}
 }
 
-// address identifies one resource by its place and number.
+// An address identifies one resource by its kind, place and member.
 type address struct {
 	*Cloud
 	k     *kind
@@ -62,10 +62,10 @@ type address struct {
 // A member identifies a resource among those of its kind in a place.
 type member struct {
 	i       int
-	created string // name of a resource that a change created, if the name has no number
+	created string // the name, if a change created the resource under a name that is not a generated one
 }
 
-// memberOf returns the member with a name.
+// memberOf returns the member of the address's kind and place with a name.
 func (a address) memberOf(name string) member {
 	if i, ok := a.index(name); ok {
 		return member{i: i}
@@ -81,7 +81,8 @@ func (a address) seed(what string) world.Seed {
 // violates reports whether the resource must violate a rule.
 func (a address) violates(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// scaled returns permille of the size, but not less than minimum.
+// scaled returns a number of resources that grows with the size of the simulated cloud: permille
+// thousandths of it, but at least minimum.
 func (a address) scaled(permille, minimum int) int { return max(minimum, a.options.Size*permille/1000) }
 
 // countOf returns the number of resources of a kind in the subscription.
@@ -90,10 +91,10 @@ func (a address) countOf(arm string) int {
 	return address{Cloud: a.Cloud, k: k, sub: a.sub, place: world.Place{Account: a.sub.ID}}.count()
 }
 
-// count returns the number of resources of the kind in the resource's place.
+// count returns the number of resources of the address's kind in its place.
 func (a address) count() int {
 	if slices.ContainsFunc(a.parent, func(m member) bool { return m.created != "" }) {
-		return 0 // a created resource contains only resources that were created too
+		return 0 // only generated resources contain generated ones
 	}
 	if a.k.count == nil {
 		return len(a.k.names(a))
@@ -125,7 +126,7 @@ func (a address) name() string {
 	return name
 }
 
-// index is the inverse of name.
+// index returns the number of the resource with a name. It is the inverse of name.
 func (a address) index(name string) (int, bool) {
 	if a.k.names != nil {
 		i := slices.IndexFunc(a.k.names(a), func(n string) bool { return strings.EqualFold(n, name) })
@@ -140,12 +141,13 @@ func (a address) index(name string) (int, bool) {
 		return 0, false
 	}
 	a.member = member{i: i}
-	return i, strings.EqualFold(a.name(), name) // not another spelling of the number
+	return i, strings.EqualFold(a.name(), name) // false for a number written in another way, such as without leading zeros
 }
 
 // group returns the resource's resource group.
 func (a address) group() string { return groupName(a.i % a.groups()) }
 
+// groups returns the number of resource groups of the subscription.
 func (a address) groups() int { return a.scaled(20, 3) }
 
 func groupName(i int) string {
@@ -164,7 +166,7 @@ var (
 	}
 )
 
-// Resources are in the first usedLocations locations of a subscription.
+// usedLocations is the number of locations of a subscription that contain resources: the first ones.
 const usedLocations = 2
 
 func (a address) locations() []string {
@@ -208,7 +210,7 @@ func (a address) enclosing() address {
 	}
 }
 
-// nested returns the place of the nested resources of a kind.
+// nested returns an address in the place that the resources of a kind have inside this resource.
 func (a address) nested(arm string) address {
 	return address{
 		Cloud: a.Cloud, k: kinds[strings.ToLower(arm)], sub: a.sub, parent: append(slices.Clone(a.parent), a.member),

@@ -9,8 +9,8 @@ import (
 	"vigil/resources"
 )
 
-// TestAnswersInCasesFitTheModels checks that AWS could give the answers in the cases of its
-// resource types: their members are in the models and have the declared types.
+// TestAnswersInCasesFitTheModels checks the answers of AWS in the cases of resource types: every
+// member is in the API model of its service, and its value has the type that the model says.
 func TestAnswersInCasesFitTheModels(t *testing.T) {
 	t.Parallel()
 	for _, declaration := range declared.Catalog().Of(posture.AWS) {
