@@ -7,14 +7,14 @@ vi.mock('./Dialog', () => ({ Dialog: () => null }));
 
 const labels = { name: 'Name', tags: 'Tags', values: 'Parameters' };
 
-test('lists and texts are compared as they are shown', () => {
+test('a difference has the texts that the user sees, and an empty text equals a missing one', () => {
   expect(differencesOf(labels, { name: 'a', tags: ['x', 'y'] }, { name: 'a', tags: ['x'] })).toEqual([
     { label: 'Tags', mine: 'x, y', theirs: 'x' },
   ]);
   expect(differencesOf(labels, { name: '' }, {})).toEqual([]);
 });
 
-test('objects are compared by the values of their members', () => {
+test('objects are compared member by member in any order, and an empty object equals a missing one', () => {
   expect(differencesOf(labels, { values: { days: 90, ports: [22, 3389] } }, { values: { days: 60, ports: [22, 3389] } })).toEqual([
     { label: 'Parameters', mine: 'days: 90; ports: 22, 3389', theirs: 'days: 60; ports: 22, 3389' },
   ]);
