@@ -384,17 +384,20 @@ func TestVanishedResourceIsUnknown(t *testing.T) {
 	r := newFixture(t, simazure.Options{Size: 20})
 	s := r.open(t, r.access(0))
 	before, err := list(t, s, "Azure.Web.Site")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(before) == 0 {
+		t.Fatalf("%d sites, %v", len(before), err)
 	}
-	for _, e := range before {
+	for id, e := range before {
+		if p := property(e, "ftpsState"); len(p) != 1 || p[0].Type == posture.UnknownProperty {
+			t.Errorf("%s: ftpsState is %+v before the configuration is removed", id, p)
+		}
 		if err := r.Change(simazure.Change{ID: e.XID, Patch: world.Obj("_config/web", nil)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	after, err := list(t, s, "Azure.Web.Site")
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(after) != len(before) {
+		t.Fatalf("%d sites of %d, %v", len(after), len(before), err)
 	}
 	for id, e := range after {
 		if p := property(e, "ftpsState"); len(p) != 1 || p[0].Type != posture.UnknownProperty {
