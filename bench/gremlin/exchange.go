@@ -17,8 +17,8 @@ import (
 
 var escaper = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`)
 
-// field formats a value as a field.
-func field(v graph.Value) (string, error) {
+// formatField formats a value as a field.
+func formatField(v graph.Value) (string, error) {
 	switch v.Kind() {
 	case graph.KindString:
 		return "s" + escaper.Replace(v.Str()), nil
@@ -62,13 +62,13 @@ func writeExchange(path string, records []graph.Record) (err error) {
 }
 
 func writeVertex(w *bufio.Writer, r graph.Record) error {
-	id, err := field(r.ID)
+	id, err := formatField(r.ID)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "V\t%s\t%s", id, r.Label)
 	for _, p := range r.Properties {
-		v, err := field(p.Value)
+		v, err := formatField(p.Value)
 		if err != nil {
 			return err
 		}
@@ -78,17 +78,17 @@ func writeVertex(w *bufio.Writer, r graph.Record) error {
 }
 
 func writeEdge(w *bufio.Writer, from graph.Value, e graph.EdgeRecord) error {
-	src, err := field(from)
+	src, err := formatField(from)
 	if err != nil {
 		return err
 	}
-	dst, err := field(e.To)
+	dst, err := formatField(e.To)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "E\t%s\t%s\t%s", e.Label, src, dst)
 	for _, p := range e.Properties {
-		v, err := field(p.Value)
+		v, err := formatField(p.Value)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func readLine(f []string, records *[]graph.Record, indexes map[string]int) error
 		return fmt.Errorf("line has %d fields", len(f))
 	}
 	if f[0] == "V" {
-		id, err := unfield(f[1])
+		id, err := parseField(f[1])
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func readLine(f []string, records *[]graph.Record, indexes map[string]int) error
 		*records = append(*records, r)
 		return err
 	}
-	to, err := unfield(f[3])
+	to, err := parseField(f[3])
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func readLine(f []string, records *[]graph.Record, indexes map[string]int) error
 func pairs(f []string) ([]graph.Meta, error) {
 	var ps []graph.Meta
 	for ; len(f) >= 2; f = f[2:] {
-		v, err := unfield(f[1])
+		v, err := parseField(f[1])
 		if err != nil {
 			return nil, err
 		}
@@ -167,8 +167,8 @@ func pairs(f []string) ([]graph.Meta, error) {
 
 var unescaper = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n")
 
-// unfield parses a field as a value.
-func unfield(s string) (graph.Value, error) {
+// parseField parses a field as a value.
+func parseField(s string) (graph.Value, error) {
 	if s == "" {
 		return graph.Null, fmt.Errorf("a field is empty")
 	}

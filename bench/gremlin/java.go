@@ -82,7 +82,8 @@ func (t *tinker) request(args ...string) (string, error) {
 	return strings.TrimSpace(answer), nil
 }
 
-// load makes TinkerGraph load a graph, and returns its memory in bytes.
+// load makes TinkerGraph load a graph, and returns the size of the graph and the memory
+// that it takes.
 func (t *tinker) load(path string) (vertices, edges int, bytes int64, err error) {
 	answer, err := t.request("load", path)
 	if err != nil {

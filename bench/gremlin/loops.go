@@ -12,7 +12,7 @@ var loops = map[string]func(g *graph.Graph) int64{
 	"count-by-size":        countBySize,
 }
 
-// names resolves the names a loop uses.
+// names looks up labels, keys and columns by name.
 type names struct{ g *graph.Graph }
 
 func (n names) vertex(name string) graph.Label { l, _ := n.g.VertexLabelByName(name); return l }
@@ -68,7 +68,8 @@ func instanceExposed(g *graph.Graph) int64 {
 		for _, s := range g.NeighboursBy(v, graph.Out, group) {
 			for _, r := range g.NeighboursBy(s, graph.Out, rule) {
 				_, row := g.VertexRow(r)
-				// Every rule has a direction, so its place is its row; only some have a cidr.
+				// Every rule has a direction, so the position of its value in Codes is its row.
+				// Only some rules have a cidr, so Place looks up the position.
 				if i := cidr.Place(row); direction[row] == ingress && i >= 0 && cidr.Codes()[i] == world {
 					return true
 				}

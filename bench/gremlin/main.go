@@ -44,7 +44,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.sizes, "sizes", "5000,50000,500000", "numbers of resources of the generated accounts")
-	flag.StringVar(&o.grateful, "grateful", "../shared/gremlin/graphs/grateful.json", "file of the grateful-dead graph; TinkerPop's own is used when it does not exist")
+	flag.StringVar(&o.grateful, "grateful", "../shared/gremlin/graphs/grateful.json", "file of the grateful-dead graph; without this file, TinkerPop's copy is used")
 	flag.StringVar(&o.javaSource, "java-source", "bench/gremlin/java", "folder of the Java program")
 	flag.StringVar(&o.work, "work", ".cache/bench-gremlin", "folder for the compiled Java program and the graphs passed to it")
 	flag.StringVar(&o.heap, "heap", "8g", "maximum heap of the Java program")
@@ -197,7 +197,8 @@ func (b *bench) graph(ctx context.Context, name string, records []graph.Record, 
 	from := b.report.mark()
 	queries = slices.DeleteFunc(slices.Clone(queries), func(q query) bool { return !b.filter.MatchString(q.name) })
 	if b.tinker != nil {
-		// Code that the queries share is compiled (JIT) before the first measurement.
+		// Run every query, so that Java's JIT compiles the code that they share before the
+		// first measurement.
 		for _, q := range queries {
 			if _, err := b.tinker.run(q.text, b.warm/2, 0); err != nil {
 				b.report.broken(q, "TinkerGraph", err)
@@ -213,7 +214,8 @@ func (b *bench) graph(ctx context.Context, name string, records []graph.Record, 
 	return nil
 }
 
-// query measures one query. Only the end of the context ends the run.
+// query measures one query. If the query fails, the report says so and the run continues,
+// unless the context has ended.
 func (b *bench) query(ctx context.Context, g *graph.Graph, q query) error {
 	var java *result
 	if b.tinker != nil {

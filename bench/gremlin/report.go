@@ -11,9 +11,9 @@ import (
 // A report is printed as results arrive.
 type report struct {
 	w      io.Writer
-	ratios []float64
+	ratios []float64 // of the time of TinkerGraph to ours
 	failed int
-	slower []string
+	slower []string  // names of queries that are slower than on TinkerGraph
 	loops  []float64 // ratios of our time to that of the loop
 }
 
@@ -21,7 +21,7 @@ type report struct {
 func (r *report) heading(name string, vertices, edges int, own, accounted, java int64) {
 	n := int64(vertices + edges)
 	fmt.Fprintf(r.w, "\n%s: %d vertices, %d edges\n", name, vertices, edges)
-	fmt.Fprintf(r.w, "  bytes per element: ours %d (accounted %d)", own/n, accounted/n)
+	fmt.Fprintf(r.w, "  bytes per element: ours %d (estimated by Graph.Bytes %d)", own/n, accounted/n)
 	if java > 0 {
 		fmt.Fprintf(r.w, ", TinkerGraph %d, ratio 1/%.1f", java/n, float64(java)/float64(max(own, 1)))
 	}
@@ -62,7 +62,7 @@ func (r *report) broken(q query, side string, err error) {
 	fmt.Fprintf(r.w, "  %-24s FAILED on %s: %v\n", q.name, side, err)
 }
 
-// mark is the start of a part of the report.
+// mark is a position in the report: the numbers of ratios so far.
 type mark struct{ ratios, loops int }
 
 func (r *report) mark() mark { return mark{len(r.ratios), len(r.loops)} }
@@ -100,7 +100,7 @@ func geometricMean(xs []float64) float64 {
 	return math.Exp(sum / float64(len(xs)))
 }
 
-// short formats a duration with three digits.
+// short formats a duration in microseconds, or in milliseconds from ten on.
 func short(d time.Duration) string {
 	switch {
 	case d < 10*time.Microsecond:

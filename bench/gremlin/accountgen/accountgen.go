@@ -47,7 +47,7 @@ type maker struct {
 // resource is the resource being generated.
 type resource struct {
 	graph.Record
-	i int
+	i int // its number among the resources of its type
 }
 
 // Generate generates an account of about n resources and calls emit for each, until emit fails.
@@ -85,7 +85,7 @@ var (
 
 // common sets the common properties of all resources.
 func (m *maker) common(r *resource) {
-	r.set("name", fmt.Sprintf("%s-%d", kebab(r.Label), r.i))
+	r.set("name", fmt.Sprintf("%s-%d", shortName(r.Label), r.i))
 	r.set("region", m.pick(regions))
 	r.set("createdAt", 1_500_000_000_000+m.r.Int64N(250_000_000_000))
 	if m.chance(85) {
@@ -99,8 +99,8 @@ func (m *maker) common(r *resource) {
 	}
 }
 
-// kebab returns the last part of a label in lower case.
-func kebab(label string) string {
+// shortName returns the last part of a label in lower case.
+func shortName(label string) string {
 	for i := len(label) - 1; ; i-- {
 		if label[i] == '.' {
 			b := []byte(label[i+1:])
