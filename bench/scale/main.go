@@ -44,7 +44,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.database, "database", "", "`URL` of a PostgreSQL database in which schemas may be created")
 	flag.IntVar(&o.accounts, "accounts", 12, "`number` of accounts")
-	flag.IntVar(&o.size, "size", 40, "`size` of an account")
+	flag.IntVar(&o.size, "size", 40, "`number` of resources of an account")
 	flag.DurationVar(&o.latency, "latency", 400*time.Millisecond, "`time` that each response of the cloud takes")
 	flag.DurationVar(&o.lasts, "time", time.Minute, "`time` to measure each number of processes for")
 	flag.StringVar(&o.counts, "processes", "1,2,4", "`numbers` of processes")
@@ -85,8 +85,8 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// measure returns the collections per minute of n processes and the processors that they
-// used.
+// measure returns the collections per minute of n processes, and how many cores they used
+// on average.
 func measure(ctx context.Context, o options, dir, binary string, n int) (perMinute, cores float64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -106,8 +106,8 @@ func measure(ctx context.Context, o options, dir, binary string, n int) (perMinu
 			return 0, 0, err
 		}
 	}
-	// The first collections are not measured. Requested ones come before them, so none
-	// are requested meanwhile.
+	// The first collection of each account is not measured. A requested collection would
+	// run before a first one, so request none until all first ones have ended.
 	if err := f.waitForFirst(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -165,7 +165,7 @@ func (f *fleet) build(ctx context.Context) error {
 	return f.install(ctx)
 }
 
-// newSchema creates a schema and returns the URL that leads to it.
+// newSchema creates a schema and returns the URL of the database with this schema.
 func newSchema(ctx context.Context, database string) (string, error) {
 	u, err := url.Parse(database)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -207,7 +207,7 @@ func (f *fleet) install(ctx context.Context) error {
 	return err
 }
 
-// start starts a process with some roles. The first one answers requests.
+// start starts a process with some roles. The first process is the one that answers requests.
 func (f *fleet) start(ctx context.Context, roles string) (string, error) {
 	cmd := exec.CommandContext(ctx, f.binary, append(f.args, "-roles", roles)...)
 	cmd.Env, cmd.Stderr = f.env, os.Stderr
@@ -318,7 +318,7 @@ func (f *fleet) post(ctx context.Context, path string, body, into any) (status i
 	return res.StatusCode, err
 }
 
-// pollEvery is the time between two looks at the accounts. Each costs the API process and
+// pollEvery is the pause between two polls of all accounts. A poll costs the API process and
 // the database a request per account.
 const pollEvery = 500 * time.Millisecond
 

@@ -1,6 +1,7 @@
-// Command scan measures "vigil scan aws" beside Prowler on the AWS account that the
-// environment names: time, processor time, peak memory, and their ratios. It fails if
-// a ratio is below its limit. scripts/bench-scan starts moto and calls it.
+// Command scan compares "vigil scan aws" with Prowler on the same AWS account: time, CPU
+// time, peak memory, and their ratios. The usual environment variables of AWS hold the
+// credentials of the account. The command fails if a ratio is below its limit.
+// scripts/bench-scan starts moto, a simulated AWS, and runs the command on it.
 //
 // Both scanners read one region and write their findings as CSV. Vigil evaluates all of its
 // rules, Prowler all of its checks.
@@ -58,7 +59,7 @@ func run(ctx context.Context, vigil, prowler, output string) error {
 		least        float64
 	}{
 		{"seconds", ours.elapsed.Seconds(), theirs.elapsed.Seconds(), 10},
-		{"processor s", ours.processor.Seconds(), theirs.processor.Seconds(), 20},
+		{"CPU seconds", ours.processor.Seconds(), theirs.processor.Seconds(), 20},
 		{"peak memory MB", ours.memory, theirs.memory, 5},
 	} {
 		ratio := row.theirs / row.ours

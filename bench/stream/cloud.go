@@ -31,7 +31,7 @@ type cloud struct {
 	*simaws.Cloud
 	gate      *gateway.Gateway
 	publisher *events.Publisher
-	ids       []string
+	ids       []string           // of the accounts
 	open      map[world.Ref]bool // groups that are open to the internet
 
 	end  context.CancelFunc
@@ -139,7 +139,7 @@ func (c *cloud) plan(rate float64, duration time.Duration) []step {
 			steps[i].send = c.publisher.PrepareAWS(steps[i].at, world.Change{Ref: steps[i].ref, Patch: rules(true)})
 		}
 	}
-	const tried = 50
+	const tried = 50 // sign these first, to estimate when all will be signed
 	start := time.Now()
 	sign(0, min(tried, len(steps)), start)
 	begin := time.Now().Add(time.Since(start) * time.Duration(len(steps)/tried+1))

@@ -29,8 +29,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.Accounts, "accounts", 20, "accounts")
-	flag.IntVar(&o.Size, "size", 5000, "resources of an account")
+	flag.IntVar(&o.Accounts, "accounts", 20, "number of accounts")
+	flag.IntVar(&o.Size, "size", 5000, "number of resources per account")
 	flag.Float64Var(&o.Rate, "rate", 200, "changes per second, over all accounts")
 	flag.DurationVar(&o.Time, "time", 30*time.Second, "how long to measure")
 	flag.StringVar(&o.Dir, "dir", "", "keep the installation in this directory and reuse it in the next run")
@@ -72,7 +72,7 @@ func run(ctx context.Context, o options) error {
 	defer s.stop()
 	fmt.Printf("%d accounts, %d entities, %d rules, collected and judged in %s\n", o.Accounts, s.ready.Entities, s.ready.Rules, time.Since(begin).Round(time.Second))
 	if s.ready.Entities < o.Accounts*o.Size {
-		return fmt.Errorf("want %d entities: the machine was too busy to collect them", o.Accounts*o.Size)
+		return fmt.Errorf("not all resources were collected, want at least %d entities: the machine was too busy", o.Accounts*o.Size)
 	}
 	r, err := measure(ctx, o, c, s)
 	if err != nil {

@@ -82,10 +82,11 @@ func (w *watch) remaining() int {
 	return len(w.expected)
 }
 
-// poll reads the news of the rule again and again, like a client that mirrors findings.
+// poll reads the updated findings of the rule again and again, like a client that mirrors
+// findings.
 func (s *server) poll(ctx context.Context, w *watch) {
 	for ctx.Err() == nil {
-		if err := s.readNews(ctx, w); err != nil {
+		if err := s.readUpdated(ctx, w); err != nil {
 			if ctx.Err() == nil {
 				fmt.Fprintln(os.Stderr, "stream:", err)
 			}
@@ -98,9 +99,9 @@ func (s *server) poll(ctx context.Context, w *watch) {
 	}
 }
 
-// readNews reads the findings of the rule, the last updated first, page by page back to
+// readUpdated reads the findings of the rule, the last updated first, page by page back to
 // the oldest change that has not been seen.
-func (s *server) readNews(ctx context.Context, w *watch) error {
+func (s *server) readUpdated(ctx context.Context, w *watch) error {
 	since, token := w.oldest(), ""
 	for {
 		page, err := s.findings(ctx, map[string]any{"ruleIds": []string{rule}}, pageSize, token)
@@ -178,7 +179,8 @@ func stealTime() time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// makeChanges makes the changes at their times.
+// makeChanges makes the changes at their times, without those of groups whose last change
+// has not been seen, and returns their number.
 func (c *cloud) makeChanges(ctx context.Context, w *watch, steps []step) (int, error) {
 	n := 0
 	for _, s := range steps {
@@ -200,8 +202,8 @@ func (c *cloud) makeChanges(ctx context.Context, w *watch, steps []step) (int, e
 	return n, nil
 }
 
-// drain waits until all expected changes have been seen and returns the number
-// of those that were not.
+// drain waits until all expected changes have been seen, for at most 30 seconds, and
+// returns the number of those that were not.
 func (s *server) drain(ctx context.Context, w *watch) int {
 	for deadline := time.Now().Add(30 * time.Second); w.remaining() > 0 && time.Now().Before(deadline); {
 		select {

@@ -40,10 +40,10 @@ type setup struct {
 // A ready is the message of the server process when the accounts are collected and evaluated.
 type ready struct {
 	Base, Token     string
-	Entities, Rules int
+	Entities, Rules int // set by readInventory in the other process
 }
 
-// counters are counters at a point in time.
+// counters are the CPU time and the stages of the server up to a point in time.
 type counters struct {
 	CPU    time.Duration
 	Stages map[string]stage
@@ -56,8 +56,8 @@ type stage struct {
 }
 
 // serve runs the server process. It reads a setup, reports when it is ready, and
-// answers each input line with counters. It ends with its input. The time between
-// the first two marks is profiled.
+// answers each further line of its input with counters, until the input ends. It
+// profiles the time between the first two of these lines.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	gctune.Tune() // like the server
 	processors.Spread()
@@ -102,7 +102,7 @@ type benchServer struct {
 	app     *app.App
 	metrics *prometheus.Registry
 	base    string
-	marks   int
+	marks   int // requests for counters so far
 }
 
 func newBenchServer(ctx context.Context, s setup) (*benchServer, error) {
