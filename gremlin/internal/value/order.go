@@ -81,7 +81,8 @@ func isSet(v graph.Value) bool {
 
 // eqEntries compares maps of the same length. Most entries of equal maps are found at the same
 // position or by the hash of the key. The others are searched linearly, because numbers of
-// different width are the same key with different hashes.
+// different width are the same key with different hashes. No pair of entries is compared twice:
+// in nested maps, the comparisons would double at each level.
 func eqEntries(s Space, x, y []graph.Entry) bool {
 	var table *Keys
 	for i, e := range x {
@@ -89,18 +90,23 @@ func eqEntries(s Space, x, y []graph.Entry) bool {
 		if eq(y[i]) {
 			continue
 		}
+		hashed := i
 		if len(y) > 8 {
 			if table == nil {
 				table = keysOf(y)
 			}
-			if j := table.Find(e.Key); j >= 0 && eq(y[j]) {
+			if hashed = table.Find(e.Key); hashed >= 0 && hashed != i && eq(y[hashed]) {
 				continue
 			}
-			if s != nil && !s.Tick(len(y)) {
-				return false
-			}
 		}
-		if !slices.ContainsFunc(y, eq) {
+		if s != nil && !s.Tick(len(y)) {
+			return false
+		}
+		found := false
+		for j := 0; j < len(y) && !found; j++ {
+			found = j != i && j != hashed && eq(y[j])
+		}
+		if !found {
 			return false
 		}
 	}

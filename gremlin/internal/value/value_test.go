@@ -239,6 +239,24 @@ func TestEqOfMaps(t *testing.T) {
 	}
 }
 
+func TestEqOfNestedMaps(t *testing.T) {
+	t.Parallel()
+	const depth = 16
+	nested := func(v graph.Value) graph.Value {
+		for range depth {
+			v = graph.Map(graph.Entry{Key: graph.String("k"), Value: v})
+		}
+		return v
+	}
+	var w work
+	if value.Eq(&w, nested(graph.Int(1)), nested(graph.Int(2))) {
+		t.Error("maps with different values deep inside are equal")
+	}
+	if w.n != depth {
+		t.Errorf("%d units of work, want %d: one search in each map", w.n, depth)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	var k value.Keys
