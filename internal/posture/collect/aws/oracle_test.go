@@ -279,7 +279,13 @@ func TestNoFlawsNoFindings(t *testing.T) {
 		t.Errorf("the simulated account has flaws: %v", findings)
 	}
 	g := accountData{collecttest.All(t, aws.New(c.options), c.access(0)), c.Today()}
-	if findings := g.found(collecttest.Needs(t, "aws")); len(findings) > 0 {
+	rules := collecttest.Needs(t, "aws")
+	for _, r := range rules {
+		if len(g.EntitiesOf(r.ResourceType)) == 0 {
+			t.Errorf("%s judges no %s", r.ID, r.ResourceType)
+		}
+	}
+	if findings := g.found(rules); len(findings) > 0 {
 		t.Errorf("the collected data shows flaws: %v", findings)
 	}
 }
