@@ -79,9 +79,6 @@ func operation(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		return service + "/" + target[strings.LastIndex(target, ".")+1:]
 	}
-	if _, name, ok := strings.Cut(r.URL.Path, "/operation/"); ok {
-		return service + "/" + name
-	}
 	for _, c := range restCalls {
 		if c.service == host && c.path.MatchString(r.URL.Path) {
 			return service + "/" + c.name
@@ -101,8 +98,10 @@ func TestSimulatedResponsesMatchModels(t *testing.T) {
 	if len(r.answers) < 30 {
 		t.Errorf("only %d calls were recorded", len(r.answers))
 	}
+	recorded := map[string]bool{}
 	for name, answer := range r.answers {
 		service, operation, _ := strings.Cut(name, "/")
+		recorded[service] = true
 		op, err := awsapi.Describe(service, operation)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -115,6 +114,11 @@ func TestSimulatedResponsesMatchModels(t *testing.T) {
 		}
 		for _, problem := range compareShape(name, got, op.Output) {
 			t.Error(problem)
+		}
+	}
+	for _, service := range services {
+		if !recorded[service] {
+			t.Errorf("no response of %s was compared", service)
 		}
 	}
 }
