@@ -9,7 +9,7 @@ import { count, plural, sentence } from '../../parts/text';
 import { buckets, findingsQuery, open, useRules } from '../data';
 import { propertyText } from '../resource/property';
 import { DryRunGraph } from './DryRunGraph';
-import { columnsOf, effect } from './effect';
+import { accountsWithNew, columnsOf, effect, type Found } from './effect';
 import { totals, type DryRun } from './useDryRun';
 
 /** The API takes no more ids in a filter. */
@@ -21,7 +21,8 @@ type View = 'resources' | 'accounts' | 'graph' | 'plan' | 'json';
 function useOverlap(
   ids: string[],
   own: string | undefined,
-): { compared: number | undefined; own: number; other?: { name: string; count: number } | undefined } {
+  accounts: { id: string; violating: number }[],
+): Pick<Found, 'compared' | 'newAccounts' | 'own' | 'other'> {
   const rules = useRules();
   const compared = ids.slice(0, mostCompared);
   const answer = useQuery({
@@ -32,11 +33,21 @@ function useOverlap(
     }),
     enabled: ids.length > 0,
   });
+  const ownFindings = useQuery({
+    ...findingsQuery({
+      filters: { ...open, objectIds: compared, ruleIds: own === undefined ? [] : [own] },
+      aggregations: { account: { fieldName: 'cloudAccountId', termsCount: mostCompared } },
+      paginationInfo: { pageSize: 1 },
+    }),
+    enabled: ids.length > 0 && own !== undefined,
+  });
+  const ownPage = ownFindings.isPlaceholderData ? undefined : ownFindings.data;
   const page = answer.isPlaceholderData ? undefined : answer.data; // placeholder data is about the previous resources
   const found = ids.length > 0 ? buckets(page?.aggregations?.rule) : [];
   const other = found.find((b) => b.value !== own);
   return {
     compared: page ? compared.length : answer.isError ? 0 : undefined,
+    newAccounts: ownPage && accountsWithNew(accounts, buckets(ownPage.aggregations?.account)),
     own: found.find((b) => b.value === own)?.count ?? 0,
     other: other && { name: rules.get(other.value)?.name ?? other.value, count: other.count },
   };
@@ -55,6 +66,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
   const overlap = useOverlap(
     rows.filter((r) => r.verdict === 'Violation').map((r) => r.entity.entityId),
     rule?.id,
+    run.outcomes.map((o) => ({ id: o.account.cloudAccountId, violating: o.answer?.violating ?? 0 })),
   );
   const reads = columnsOf(
     run.outcomes.flatMap((o) => o.answer?.reads.properties ?? []),

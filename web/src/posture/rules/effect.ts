@@ -7,6 +7,8 @@ export interface Found {
   compared: number | undefined;
   /** How many accounts have a violating resource. */
   accounts: number;
+  /** How many accounts have a violating resource without a finding of the rule. Undefined if that is not known. */
+  newAccounts?: number | undefined;
   level: string;
   /** Open findings of the rule itself, of the compared resources. */
   own: number;
@@ -15,7 +17,7 @@ export interface Found {
 }
 
 /** What enabling a rule would do: the text after “If you enable it:”. */
-export function effect({ violating, compared, accounts, level, own, other }: Found): string {
+export function effect({ violating, compared, accounts, newAccounts, level, own, other }: Found): string {
   if (violating === 0) return 'no finding is raised.';
   if (compared === undefined) return `${plural(violating, 'finding')} of level ${level} in ${plural(accounts, 'account')}.`;
   // Of resources that were not compared nobody knows which findings they have already, so the counts are bounds.
@@ -23,7 +25,9 @@ export function effect({ violating, compared, accounts, level, own, other }: Fou
   const present = Math.min(own, violating);
   const fresh = violating - present;
   const sentences = [];
-  if (fresh > 0) sentences.push(`${upTo}${plural(fresh, 'new finding')} of level ${level} in ${plural(accounts, 'account')}.`);
+  const where = present === 0 ? accounts : newAccounts;
+  const inAccounts = where === undefined ? '' : ` in ${plural(where, 'account')}`;
+  if (fresh > 0) sentences.push(`${upTo}${plural(fresh, 'new finding')} of level ${level}${inAccounts}.`);
   if (present > 0) sentences.push(`${atLeast}${plural(present, 'finding')} ${present === 1 ? 'is' : 'are'} there already.`);
   if (other && other.count > 0) {
     const count = Math.min(other.count, violating);
@@ -33,6 +37,12 @@ export function effect({ violating, compared, accounts, level, own, other }: Fou
     sentences.push(`${who} already ${count === 1 ? 'has' : 'have'} “${other.name}”.`);
   }
   return sentences.join(' ');
+}
+
+/** How many accounts have more violating resources than resources with a finding of the rule. */
+export function accountsWithNew(accounts: { id: string; violating: number }[], own: { value: string; count: number }[]): number {
+  const present = new Map(own.map((b) => [b.value, b.count]));
+  return accounts.filter((a) => a.violating > (present.get(a.id) ?? 0)).length;
 }
 
 /** The two properties to show as columns of the results: of those that the rule reads, first the ones that the found resources have themselves. */
