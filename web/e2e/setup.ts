@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startVigil } from './vigil';
+import { hasEnded, startVigil, stopVigil } from './vigil';
 
 /** Starts one demo for all scenarios and sets CONSOLE_READY to its ready file. If CONSOLE_READY is set already, the scenarios use that demo. */
 export default async function setup(): Promise<() => Promise<void>> {
@@ -9,19 +9,23 @@ export default async function setup(): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'vigil-e2e-'));
   const file = join(folder, 'ready.json');
   const demo = startVigil(['demo', '--ready-file', file], ['ignore', 'ignore', 'inherit']);
-  const ended = new Promise<void>((done) => demo.once('exit', () => done()));
-  for (let waited = 0; !existsSync(file); waited += 200) {
-    if (demo.exitCode !== null) throw new Error(`the demo ended with status ${demo.exitCode}`);
-    if (waited > 180_000) throw new Error('the demo is not ready after three minutes');
-    await new Promise((go) => setTimeout(go, 200));
-  }
-  process.env.CONSOLE_READY = file;
-  await waitForHistory(JSON.parse(readFileSync(file, 'utf8')) as { posture_url: string; api_token: string });
-  return async () => {
-    demo.kill('SIGINT');
-    await ended;
+  const stop = async () => {
+    await stopVigil(demo);
     rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    for (let waited = 0; !existsSync(file); waited += 200) {
+      if (hasEnded(demo)) throw new Error(`the demo ended with ${demo.signalCode ?? `status ${demo.exitCode}`}`);
+      if (waited > 180_000) throw new Error('the demo is not ready after three minutes');
+      await new Promise((go) => setTimeout(go, 200));
+    }
+    await waitForHistory(JSON.parse(readFileSync(file, 'utf8')) as { posture_url: string; api_token: string });
+  } catch (error) {
+    await stop(); // Playwright calls the returned function only if setup succeeds
+    throw error;
+  }
+  process.env.CONSOLE_READY = file;
+  return stop;
 }
 
 /** Waits until the demo has evaluated all accounts and backdated their findings: the counts change until then. */

@@ -5,3 +5,15 @@ export function startVigil(args: string[], stdio: StdioOptions): ChildProcess {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VIGIL_')));
   return spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', args, { stdio, env });
 }
+
+export const hasEnded = (program: ChildProcess) => program.exitCode !== null || program.signalCode !== null;
+
+/** Stops a program, unless it has ended, and waits for its end. It is killed if it does not stop within a minute. */
+export async function stopVigil(program: ChildProcess): Promise<void> {
+  if (hasEnded(program)) return;
+  const ended = new Promise<void>((done) => program.once('exit', () => done()));
+  const kill = setTimeout(() => program.kill('SIGKILL'), 60_000);
+  program.kill('SIGINT');
+  await ended;
+  clearTimeout(kill);
+}
