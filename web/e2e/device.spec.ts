@@ -1,15 +1,27 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, postureAt, ready, test } from './fixtures';
-import { startVigil } from './vigil';
+import { startVigil, stopVigil } from './vigil';
+
+let folder: string | undefined;
+let login: ChildProcess | undefined;
+
+test.afterEach(async () => {
+  if (login) await stopVigil(login); // it still waits for a confirmation if the scenario failed
+  if (folder) rmSync(folder, { recursive: true, force: true });
+  login = folder = undefined;
+});
 
 test('the command line logs in with a code that is confirmed in the console', async ({ posture: page }) => {
-  const profiles = join(mkdtempSync(join(tmpdir(), 'vigil-login-')), 'profiles.yaml');
-  const login = startVigil(['login', ready().posture_url, '--browser', '--profiles', profiles], ['ignore', 'ignore', 'pipe']);
+  folder = mkdtempSync(join(tmpdir(), 'vigil-login-'));
+  const profiles = join(folder, 'profiles.yaml');
+  const program = startVigil(['login', ready().posture_url, '--browser', '--profiles', profiles], ['ignore', 'ignore', 'pipe']);
+  login = program;
   let said = '';
-  login.stderr?.on('data', (text: Buffer) => (said += text.toString()));
-  const ended = new Promise<number | null>((done) => login.once('exit', done));
+  program.stderr?.on('data', (text: Buffer) => (said += text.toString()));
+  const ended = new Promise<number | null>((done) => program.once('exit', done));
   await expect.poll(() => said).toMatch(/code=[A-Z]{4}-[A-Z]{4}/);
   const code = /code=([A-Z]{4}-[A-Z]{4})/.exec(said)?.[1] ?? '';
   await page.goto(postureAt(`/device-login?code=${code}`));
