@@ -42,10 +42,23 @@ test.describe('single sign-on', () => {
 test.describe('limits', () => {
   test.use({ expectsFailedAnswers: true }); // the server refuses an admin token with a limit
 
-  test('a user and a token are limited to accounts', async ({ posture: page }) => {
+  const created: string[] = []; // names of the user and of the token
+  test.afterEach(async ({ api }) => {
+    const names = created.splice(0);
+    for (const path of ['/v1/api-tokens', '/v1/users']) {
+      const { results } = (await (await api.get(path)).json()) as { results: { id: string; name: string }[] };
+      for (const { id } of results.filter((r) => names.includes(r.name))) expect((await api.delete(`${path}/${id}`)).ok()).toBe(true);
+    }
+  });
+
+  test('a user and a token are limited to accounts', async ({ posture: page }, info) => {
+    const unique = `${info.workerIndex}-${Date.now()}`;
+    const user = `Lena Limited ${unique}`;
+    const token = `limited-${unique}`;
+    created.push(user, token);
     await page.goto(postureAt('/admin/users'));
     await page.getByRole('button', { name: 'New user', exact: true }).click();
-    await page.getByLabel('Name').fill('Lena Limited');
+    await page.getByLabel('Name').fill(user);
     const account = page.getByLabel('Limited to accounts', { exact: true });
     await account.fill('no such account');
     await account.press('Enter');
@@ -53,7 +66,7 @@ test.describe('limits', () => {
     await page.getByLabel('Limited to accounts with a tag').fill('team=payments');
     await page.getByLabel('Limited to accounts with a tag').press('Enter');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    const row = page.getByRole('row', { name: /Lena Limited/ });
+    const row = page.getByRole('row', { name: user });
     await expect(row.getByText('some accounts')).toBeVisible();
     await row.getByRole('button', { name: 'Change', exact: true }).click();
     await expect(page.getByText('team=payments')).toBeVisible();
@@ -63,7 +76,7 @@ test.describe('limits', () => {
 
     await page.goto(postureAt('/admin/tokens'));
     await page.getByRole('button', { name: 'New token', exact: true }).click();
-    await page.getByLabel('Name').fill('limited');
+    await page.getByLabel('Name').fill(token);
     await page.getByLabel('Role').selectOption('admin');
     await page.getByLabel('Limited to accounts with a tag').fill('team=payments');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
@@ -71,11 +84,6 @@ test.describe('limits', () => {
     await page.getByLabel('Role').selectOption('viewer');
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.keyboard.press('Escape');
-    await expect(
-      page
-        .getByRole('row', { name: /limited/ })
-        .getByText('some accounts')
-        .first(),
-    ).toBeVisible();
+    await expect(page.getByRole('row', { name: token }).getByText('some accounts')).toBeVisible();
   });
 });
