@@ -64,17 +64,23 @@ test('a limited analyst gets no error on the screens that show accounts', async 
 
 test.describe('a token with scopes', () => {
   test.use({ expectsFailedAnswers: true }); // lists that it may not read are refused
+  let tokenId: string | undefined;
+  test.afterEach(async ({ api }) => {
+    if (tokenId) await api.delete(`/v1/api-tokens/${tokenId}`);
+    tokenId = undefined;
+  });
+
   test('disables the buttons that its scopes forbid, and they say so', async ({ page, api }) => {
     const made = await api.post('/v1/api-tokens', {
       data: { name: 'scoped', role: 'admin', scopes: ['accounts', 'console', 'entities', 'findings', 'rules'] },
     });
     const { id, token } = (await made.json()) as { id: string; token: string };
+    tokenId = id;
     await logIn(page, { apiToken: token }, ready().posture_url);
     await page.goto(postureAt('/accounts'));
     await expect(page.getByRole('button', { name: 'Link an account', exact: true })).toBeEnabled();
     await page.goto(postureAt('/notifications'));
     await expectDisabled(page, 'New channel', /limited to .*; this takes administration/);
-    await api.delete(`/v1/api-tokens/${id}`);
   });
 });
 
