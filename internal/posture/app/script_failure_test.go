@@ -181,27 +181,33 @@ func TestTeardownOfOtherRegions(t *testing.T) {
 // does not tell them whether it exists. They continue only if it does not exist.
 func TestRemovalFailsWhenObjectsCannotBeRead(t *testing.T) {
 	t.Parallel()
+	const denied = "An error occurred (AccessDenied)"
 	for _, c := range []struct {
 		p              posture.Provider
 		script         string
 		program, words string // what is refused
 		next           string // the command that must not run
+		refusal        string
 	}{
-		{posture.AWS, "teardown.sh", "aws", "cloudformation describe-stacks", "aws sns delete-topic"},
-		{posture.AWS, "unlink.sh", "aws", "cloudformation describe-stacks", "aws iam delete-role"},
-		{posture.Azure, "teardown.sh", "az", "resource show", "az group delete"},
-		{posture.Azure, "teardown.sh", "az", "resource list", "az group delete"},
+		{posture.AWS, "teardown.sh", "aws", "cloudformation describe-stacks", "aws sns delete-topic", denied},
+		{posture.AWS, "unlink.sh", "aws", "cloudformation describe-stacks", "aws iam delete-role", denied},
+		{posture.Azure, "teardown.sh", "az", "resource show", "az group delete", denied},
+		{posture.Azure, "teardown.sh", "az", "resource list", "az group delete", denied},
+		// The caller may not read the subscription, or az is logged in elsewhere.
+		{posture.Azure, "teardown.sh", "az", "resource", "az group delete", "(SubscriptionNotFound) The subscription '1' could not be found."},
+		{posture.Azure, "teardown.sh", "az", "resource", "az group delete", "Subscription '1' not found. Check the spelling and casing and try again."},
+		{posture.Azure, "teardown.sh", "az", "resource", "az group delete", "The subscription of '1' doesn't exist in cloud 'AzureCloud'."},
 	} {
-		t.Run(c.words+" in "+c.script, func(t *testing.T) {
+		t.Run(c.words+" in "+c.script+" "+c.refusal, func(t *testing.T) {
 			t.Parallel()
 			d := newScriptFixture(t)
 			id := d.customers()[c.p][0]
 			d.mustRun(c.p, "link.sh", id)
 			d.mustRun(c.p, "setup.sh", id)
-			d.override(c.program, c.words, "echo 'An error occurred (AccessDenied)' >&2; exit 254")
+			d.override(c.program, c.words, fmt.Sprintf("echo %q >&2; exit 254", c.refusal))
 			d.Calls()
 			printed, err := d.bash(c.p, c.script, id)
-			if err == nil || !strings.Contains(printed, "AccessDenied") || !strings.Contains(printed, "not done for: "+id) {
+			if err == nil || !strings.Contains(printed, c.refusal) || !strings.Contains(printed, "not done for: "+id) {
 				t.Errorf("%v\n%s", err, printed)
 			}
 			if slices.ContainsFunc(d.Calls(), func(call cli.Call) bool { return call.String() == c.next }) {

@@ -154,13 +154,17 @@ check_accounts() {
 # missing matches the errors by which clouds report that an object does not exist.
 missing="NoSuchEntity|NotFound|not found|not exist|doesn't exist|could not be found"
 
+# unreadable matches the errors by which Azure reports a subscription that the caller may not
+# read. They say that it was not found, but nothing about the objects in it.
+unreadable="SubscriptionNotFound|subscription (of )?'[^']*' (not found|could not be found|doesn't exist)"
+
 # exists COMMAND... reports whether a command that describes an object finds one. It ends the
 # script on any error other than a missing object, because callers use it in conditions, where
 # bash ignores set -e, and would take what they may not read for missing.
 exists() {
 	local answer
 	answer=$("$@" 2>&1 >/dev/null) && return
-	grep -qiE "$missing" <<<"$answer" && return 1
+	! grep -qiE "$unreadable" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return 1
 	say "$answer"
 	die "cannot find out whether it exists: $(printf '%q ' "$@")"
 }
