@@ -11,7 +11,7 @@ install_moto() {
 	[ -e "$moto_home/complete" ] && return
 	echo "installing $versions into $moto_home" >&2
 	rm -rf "$moto_home"
-	python3 -m venv "$moto_home" || need_file /usr/lib/python3/dist-packages/ensurepip python3-venv
+	make_venv "$moto_home"
 	# shellcheck disable=SC2086 # one argument for each word
 	"$moto_home/bin/pip" install --quiet --disable-pip-version-check $versions
 	touch "$moto_home/complete"

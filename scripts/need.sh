@@ -21,6 +21,17 @@ need_that() {
 	exit 1
 }
 
+# make_venv FOLDER: creates a virtual environment of Python with pip.
+make_venv() {
+	need python3 python3
+	need_that has_ensurepip "the module ensurepip of Python" python3-venv
+	python3 -m venv "$1"
+}
+
+# has_ensurepip reports whether Python can install pip into a virtual environment. Debian
+# packages this separately from Python.
+has_ensurepip() { python3 -c 'import ensurepip' 2>/dev/null; }
+
 # need_go: makes sure that Go is installed. The go command itself checks the version in go.mod.
 need_go() {
 	# Without the paths of files in compiled packages, all checkouts on a machine share the

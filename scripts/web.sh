@@ -2,9 +2,15 @@
 # Sourced by the other scripts: builds the console if Node is installed, and prints
 # a message otherwise. A build that is newer than its sources is kept.
 
+# has_node reports whether npm and a version of Node that web/package.json accepts are installed.
+has_node() {
+	command -v npm >/dev/null &&
+		node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null
+}
+
 build_web() {
-	if ! command -v npm >/dev/null || ! node -e 'process.exit(+process.versions.node.split(".")[0] >= 20 ? 0 : 1)' 2>/dev/null; then
-		echo "Node 20 or newer is missing: building without the console. The page /console/ explains how to build it." >&2
+	if ! has_node; then
+		echo "Node 20.19 or newer is missing: building without the console. The page /console/ explains how to build it." >&2
 		return
 	fi
 	local built=web/dist/app/index.html
