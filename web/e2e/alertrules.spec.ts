@@ -24,7 +24,7 @@ test('statuses of an alert rule are chosen one by one, and all its channels are 
   await second.getByLabel('Addresses').fill('ops@corp.example, night@corp.example');
   await page.getByRole('button', { name: 'Add a channel', exact: true }).click();
   const third = page.getByRole('group', { name: 'Channel 3' });
-  await third.getByLabel('And by').selectOption('mail');
+  await third.getByLabel('Also notify by').selectOption('mail');
   await third.getByLabel('Addresses').fill('head@corp.example');
   await page.getByRole('button', { name: 'Remove channel 1', exact: true }).click();
   await expect(third).toHaveCount(0);

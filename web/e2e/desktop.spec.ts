@@ -281,7 +281,7 @@ test.describe('a domain account', () => {
       await page.getByRole('button', { name: /^Add/ }).first().click();
       await page.getByLabel('User name').fill(name);
       await page.getByLabel('Password').fill('not tried');
-      await page.getByLabel('Try it with the domain first').uncheck();
+      await page.getByLabel('Verify the credentials with the domain first').uncheck();
       await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
     };
     await add();

@@ -80,7 +80,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         />
         <TextField label="User name" name="username" required autoComplete="off" error={errors.username} />
         <TextField label="Password" name="password" type="password" required autoComplete="new-password" error={errors.password} />
-        <Checkbox label="Try it with the domain first" checked={verify} onChange={(e) => setVerify(e.target.checked)} />
+        <Checkbox label="Verify the credentials with the domain first" checked={verify} onChange={(e) => setVerify(e.target.checked)} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" changes disabled={busy}>

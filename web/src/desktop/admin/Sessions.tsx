@@ -24,7 +24,7 @@ export function Sessions() {
               <thead>
                 <tr>
                   <th>From</th>
-                  <th>How</th>
+                  <th>Login method</th>
                   <th className="wide">Browser</th>
                   <th>Logged in</th>
                   <th className="wide">Last used</th>

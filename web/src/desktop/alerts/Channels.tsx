@@ -38,7 +38,7 @@ export function Channels({
       {channels.map((c, i) => (
         <div key={i} className="channel-form" role="group" aria-label={`Channel ${i + 1}`}>
           <SelectField
-            label={i === 0 ? 'Notify by' : 'And by'}
+            label={i === 0 ? 'Notify by' : 'Also notify by'}
             value={c.type}
             onChange={(e) => set(i, { type: e.target.value as Channel['type'], target: '' })}
             options={[
