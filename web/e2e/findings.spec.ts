@@ -157,7 +157,8 @@ test('the drawer opens beside the list with risk, picture and advice, and Esc cl
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
   const drawer = page.locator('.drawer');
-  for (const name of ['Risk', 'How', 'What to do', 'Evidence', 'Life']) await expect(drawer.getByRole('heading', { name })).toBeVisible();
+  for (const name of ['Risk', 'Graph', 'What to do', 'Evidence', 'History'])
+    await expect(drawer.getByRole('heading', { name })).toBeVisible();
   await expect(drawer.locator('.path').first()).toBeVisible();
   await expect(drawer.getByText('metadataHttpTokens')).toBeVisible();
   await page.keyboard.press('Escape');

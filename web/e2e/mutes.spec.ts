@@ -95,7 +95,7 @@ test('a finding leads to a new mute rule for similar findings', async ({ posture
   await page.goto(postureAt('/findings?rule=aws-ec2-metadata-theft'));
   await page.locator('.finding-link').first().click();
   await page.getByRole('button', { name: 'More actions', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Mute what is like it', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Mute similar findings', exact: true }).click();
   await expect(page.getByRole('dialog', { name: 'New mute rule' }).getByRole('region', { name: 'Preview' })).toContainText(
     /open findings? match/,
   );

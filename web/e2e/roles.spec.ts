@@ -36,7 +36,7 @@ test('a limited analyst sees the findings of the own account only, and may suppr
   await page.keyboard.press('Enter');
   await expect(page.getByRole('button', { name: /^Suppress/ })).toBeEnabled();
   await page.getByRole('button', { name: 'More actions', exact: true }).click();
-  const mute = page.getByRole('menuitem', { name: 'Mute what is like it', exact: true });
+  const mute = page.getByRole('menuitem', { name: 'Mute similar findings', exact: true });
   await expect(mute).toBeDisabled();
   await expect(mute).toHaveAttribute('title', limitedReason);
 });

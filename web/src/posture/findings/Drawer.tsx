@@ -14,7 +14,7 @@ import { shortType, typeName } from '../../parts/text';
 import { day, spanInWords, Time } from '../../parts/time';
 import { useAccountNames, useRules } from '../data';
 import { iconOfType } from '../graph/icons';
-import { ControlsSection, EvidenceSection, HowSection, LifeSection, RiskSection, WhySection } from './drawerSections';
+import { ControlsSection, EvidenceSection, GraphSection, HistorySection, RiskSection, WhySection } from './drawerSections';
 import { resourceName } from './FindingRow';
 import { useSuppress } from './useSuppress';
 
@@ -56,7 +56,7 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
           choices={[
             { label: json ? 'Hide JSON' : 'Show JSON', run: () => setJSON(!json) },
             {
-              label: 'Mute what is like it',
+              label: 'Mute similar findings',
               refused: noMuting,
               run: () =>
                 void navigate({
@@ -132,11 +132,11 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
       </div>
       <Actions finding={shown} onSuppress={onSuppress} />
       <RiskSection finding={finding} />
-      <HowSection finding={finding} rule={rule} />
+      <GraphSection finding={finding} rule={rule} />
       <WhySection rule={rule} />
       <EvidenceSection finding={finding} />
       <ControlsSection rule={rule} />
-      <LifeSection finding={finding} />
+      <HistorySection finding={finding} />
     </div>
   );
 }

@@ -51,13 +51,13 @@ export function RiskSection({ finding }: { finding: Finding }) {
 }
 
 /** The graph that the rule's visualization query finds for this resource. */
-export function HowSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
+export function GraphSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
   const query = useQuery(pictureQuery(rule, finding.entityId, finding.cloudAccountId));
   if (!useRulesPending() && !rule) return null;
   return (
     <section className="drawer-section">
       <div className="region-head">
-        <h3>How</h3>
+        <h3>Graph</h3>
         <Link className="end" to={`/resource/${encodeURIComponent(finding.entityId)}`} search={{ rule: finding.ruleId } as never}>
           Open graph
         </Link>
@@ -169,7 +169,7 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
   );
 }
 
-export function LifeSection({ finding }: { finding: Finding }) {
+export function HistorySection({ finding }: { finding: Finding }) {
   const query = useQuery({
     queryKey: ['findings', 'history', finding.id],
     queryFn: () => posture.get('/v2/findings/{finding_id}/history', { path: { finding_id: finding.id } }),
@@ -177,7 +177,7 @@ export function LifeSection({ finding }: { finding: Finding }) {
   return (
     <section className="drawer-section">
       <div className="region-head">
-        <h3>Life</h3>
+        <h3>History</h3>
       </div>
       <Answer query={query} what="the history" rows={2}>
         {(history) => (
