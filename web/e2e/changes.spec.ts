@@ -9,7 +9,7 @@ test('changes of a resource are shown', async ({ posture: page }) => {
 test('changes of other resources around the same time are shown', async ({ posture: page }) => {
   await openResource(page);
   const views = page.getByRole('group', { name: 'Changes' });
-  await views.getByRole('button', { name: 'Around it', exact: true }).click();
+  await views.getByRole('button', { name: 'Others', exact: true }).click();
   await expect(page.getByText('Nothing else changed').or(page.locator('.timeline li').first())).toBeVisible();
   await views.getByRole('button', { name: 'This', exact: true }).click();
   await expect(page.getByText('first read').first()).toBeVisible();
@@ -58,7 +58,7 @@ test('more changes of other resources around the same time are loaded', async ({
     });
   });
   await openResource(page);
-  await page.getByRole('group', { name: 'Changes' }).getByRole('button', { name: 'Around it', exact: true }).click();
+  await page.getByRole('group', { name: 'Changes' }).getByRole('button', { name: 'Others', exact: true }).click();
   const entries = page.locator('.timeline li');
   await expect(entries).toHaveCount(1);
   await expect(entries.first()).toContainText('3 of 4 differences');

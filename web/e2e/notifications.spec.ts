@@ -80,7 +80,7 @@ test('a channel is added, tested, switched off and deleted', async ({ posture: p
   await row(page, name).getByRole('button', { name, exact: true }).click();
   const change = page.getByRole('dialog', { name: `Change ${name}` });
   await expect(change.getByLabel('Address')).toHaveValue('');
-  await expect(change).toContainText('Left empty, it stays as it is.');
+  await expect(change).toContainText('Leave empty to keep the stored value.');
   await change.getByLabel('On: messages are sent to it').uncheck();
   await change.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(row(page, name)).toContainText('Off');

@@ -230,7 +230,7 @@ test('a person assesses a control that no rule checks, and withdraws the assessm
   await expect(control).toContainText('Violated');
   await assess.click();
   await page.getByRole('button', { name: 'Withdraw', exact: true }).click();
-  await expect(control).toContainText('A person looks');
+  await expect(control).toContainText('Manual assessment');
 });
 
 test('compliance opens a control and leads to its findings', async ({ posture: page }) => {

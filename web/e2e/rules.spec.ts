@@ -75,7 +75,7 @@ test('a dry run is marked as outdated when the query changes', async ({ posture:
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.locator('.dry-summary')).toBeVisible();
   await write(page, `${validQuery}.limit(1)`);
-  await expect(page.getByText('Of an older query.')).toBeVisible();
+  await expect(page.getByText('The query has changed since this dry run.')).toBeVisible();
 });
 
 for (const view of ['Accounts', 'Plan', 'JSON']) {

@@ -52,7 +52,7 @@ export function Sessions() {
                 <thead>
                   <tr>
                     <th>From</th>
-                    <th>How</th>
+                    <th>Login method</th>
                     <th className="wide">Browser</th>
                     <th>Logged in</th>
                     <th>Last used</th>

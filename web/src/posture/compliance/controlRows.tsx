@@ -155,7 +155,7 @@ export function Control({
           {c.assessed && <Said of={c.assessed} />}
         </td>
         <td className="nowrap">
-          <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'A person looks' : verdictWords[verdict]}</Word>
+          <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'Manual assessment' : verdictWords[verdict]}</Word>
           {c.ruleIds.length === 0 && <Assess framework={framework} control={c} />}
         </td>
         <Numbers of={c} findings={{ control: c.id, account }} />

@@ -46,7 +46,7 @@ function AccessStep({ provider, onLinked }: { provider: Provider; onLinked: (id:
       <h2>Give Vigil an identity in {specs[provider].label}</h2>
       <p className="t2">{specs[provider].makes}</p>
       <Segments<Way>
-        label="How"
+        label="Method"
         value={way}
         onChange={(w) => change({ way: w === 'script' ? undefined : w })}
         options={[

@@ -28,7 +28,7 @@ function SettingField({ setting: s, value, kept, again, error, onChange }: Field
       ? s.hint
       : again
         ? 'Enter it again: a secret is not sent to another address.'
-        : 'Not shown. Left empty, it stays as it is.';
+        : 'Not shown. Leave empty to keep the stored value.';
   return (
     <TextField
       label={label}

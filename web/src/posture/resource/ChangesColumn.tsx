@@ -223,7 +223,7 @@ export function ChangesColumn({ id, account, findings }: { id: string; account?:
                 onChange={setView}
                 options={[
                   { value: 'this', label: 'This' },
-                  { value: 'around', label: 'Around it' },
+                  { value: 'around', label: 'Others' },
                 ]}
               />
             )}

@@ -74,7 +74,7 @@ export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: st
   );
   return (
     <div className={old ? 'dry-old' : ''}>
-      {old && <p className="small t3 dry-note">Of an older query.</p>}
+      {old && <p className="small t3 dry-note">The query has changed since this dry run.</p>}
       <div className="dry-summary">
         <span>
           <Word name="violation" />
