@@ -5,11 +5,12 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	_ "crypto/sha256" // for crypto.SHA256
-	_ "crypto/sha512" // for crypto.SHA384
+	_ "crypto/sha512" // for crypto.SHA384 and crypto.SHA512
 	"encoding/base64"
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -47,16 +48,25 @@ func (g *Google) Token(claims map[string]any) string {
 	return g.Sign(map[string]any{"alg": "RS256", "kid": g.id, "typ": "JWT"}, claims)
 }
 
-// Sign signs claims under a header. The signature is valid if the header's algorithm is RS256 or RS384.
+// Sign signs claims under a header. The signature is valid if the header's algorithm is one with
+// an RSA key: RS256, RS384, RS512, PS256, PS384 or PS512.
 func (g *Google) Sign(header, claims map[string]any) string {
 	text := segment(header) + "." + segment(claims)
+	algorithm, _ := header["alg"].(string)
 	hash := crypto.SHA256
-	if header["alg"] == "RS384" {
+	switch {
+	case strings.HasSuffix(algorithm, "384"):
 		hash = crypto.SHA384
+	case strings.HasSuffix(algorithm, "512"):
+		hash = crypto.SHA512
+	}
+	var options crypto.SignerOpts = hash
+	if strings.HasPrefix(algorithm, "PS") {
+		options = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: hash}
 	}
 	h := hash.New()
 	h.Write([]byte(text))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, g.key, hash, h.Sum(nil))
+	signature, err := g.key.Sign(rand.Reader, h.Sum(nil), options)
 	if err != nil {
 		panic(err) // cannot fail with a valid key
 	}

@@ -3,11 +3,13 @@ package gcp_test
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"hash"
 	"net/http"
 	"strings"
 	"sync"
@@ -262,18 +264,27 @@ func pushWithBody(f func(p *events.Push)) func(fx *fixture) (http.Header, []byte
 	}
 }
 
-// publicKeyMAC returns a token whose signature is a MAC with Google's public key, as if that
-// were a shared secret.
-func publicKeyMAC(fx *fixture) string {
-	der, err := x509.MarshalPKIXPublicKey(fx.google.Public())
-	if err != nil {
-		panic(err)
-	}
-	key := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	parts := strings.Split(fx.google.Sign(map[string]any{"alg": "HS256", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience)), ".")
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(parts[0] + "." + parts[1]))
-	return parts[0] + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+// pushSignedBy makes a push with a token that Google's key signed by another algorithm.
+func pushSignedBy(algorithm string) func(fx *fixture) (http.Header, []byte) {
+	return pushWithToken(func(fx *fixture) string {
+		return fx.google.Sign(map[string]any{"alg": algorithm, "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
+	})
+}
+
+// pushWithMAC makes a push with a token whose signature is a MAC with Google's public key, as if
+// that were a shared secret.
+func pushWithMAC(algorithm string, newHash func() hash.Hash) func(fx *fixture) (http.Header, []byte) {
+	return pushWithToken(func(fx *fixture) string {
+		der, err := x509.MarshalPKIXPublicKey(fx.google.Public())
+		if err != nil {
+			panic(err)
+		}
+		key := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+		parts := strings.Split(fx.google.Sign(map[string]any{"alg": algorithm, "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience)), ".")
+		h := hmac.New(newHash, key)
+		h.Write([]byte(parts[0] + "." + parts[1]))
+		return parts[0] + "." + parts[1] + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+	})
 }
 
 var forgeries = []forgery{
@@ -297,10 +308,15 @@ var forgeries = []forgery{
 		t := fx.google.Sign(map[string]any{"alg": "none", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 		return t[:strings.LastIndex(t, ".")+1]
 	})},
-	{"a valid signature of an algorithm that Google does not use", refusal.Signature, pushWithToken(func(fx *fixture) string {
-		return fx.google.Sign(map[string]any{"alg": "RS384", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
-	})},
-	{"signed with the public key", refusal.Signature, pushWithToken(publicKeyMAC)},
+	// Google signs by RS256 only.
+	{"signed by RS384", refusal.Signature, pushSignedBy("RS384")},
+	{"signed by RS512", refusal.Signature, pushSignedBy("RS512")},
+	{"signed by PS256", refusal.Signature, pushSignedBy("PS256")},
+	{"signed by PS384", refusal.Signature, pushSignedBy("PS384")},
+	{"signed by PS512", refusal.Signature, pushSignedBy("PS512")},
+	{"HS256 with the public key", refusal.Signature, pushWithMAC("HS256", sha256.New)},
+	{"HS384 with the public key", refusal.Signature, pushWithMAC("HS384", sha512.New384)},
+	{"HS512 with the public key", refusal.Signature, pushWithMAC("HS512", sha512.New)},
 	{"another key with Google's id", refusal.Signature, pushWithToken(func(fx *fixture) string {
 		return fx.other.Sign(map[string]any{"alg": "RS256", "kid": fx.google.KeyID()}, fx.google.Claims(pusher, audience))
 	})},
