@@ -78,7 +78,8 @@ func (e *inventory) function(p world.Place, i int, name string) world.Object {
 			statements = append(statements, allow("*", "lambda:InvokeFunction", resource))
 		} else {
 			auth = "NONE"
-			statements = append(statements, withCondition(allow("*", "lambda:InvokeFunctionUrl", resource), "StringEquals", "lambda:FunctionUrlAuthType", "NONE"))
+			statements = append(statements, withCondition(allow("*", "lambda:InvokeFunctionUrl", resource), "StringEquals", "lambda:FunctionUrlAuthType", "NONE"),
+				withCondition(allow("*", "lambda:InvokeFunction", resource), "Bool", "lambda:InvokedViaFunctionUrl", "true"))
 		}
 	}
 	// Some functions have no policy, to cover the error for that.

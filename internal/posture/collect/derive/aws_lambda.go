@@ -13,11 +13,12 @@ import (
 )
 
 // awsFunctionURLs adds whether strangers can call a function by its URLs. A URL without
-// authentication answers only callers that the policy of the function, or of the alias
-// that has the URL, permits.
+// authentication answers only callers whom the policy of the function, or of the alias
+// that has the URL, allows lambda:InvokeFunctionUrl and lambda:InvokeFunction. AWS requires
+// the second action of new URLs since October 2025, of all since November 2026.
 var awsFunctionURLs = resource.Function{
 	Properties: []resource.Property{
-		{Name: "urlIsPublic", Kind: resource.Flag, Doc: "A function URL does not ask who calls, and the policy of the function or of its alias lets everybody call.", Exposed: "answers without asking who calls"},
+		{Name: "urlIsPublic", Kind: resource.Flag, Doc: "A function URL does not ask who calls, and the policy of the function or of its alias allows everybody both actions that a call needs (lambda:InvokeFunctionUrl and lambda:InvokeFunction).", Exposed: "answers without asking who calls"},
 	},
 	Permissions: []string{"lambda:GetPolicy"},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -38,7 +39,8 @@ var awsFunctionURLs = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("urlIsPublic", false) },
 }
 
-// urlPolicyIsPublic decides whether the policy of the function or alias of a URL is public.
+// urlPolicyIsPublic decides whether the policy of the function or alias of a URL without
+// authentication lets everybody call by it.
 func urlPolicyIsPublic(in resource.FunctionInput, url gjson.Result) (predicate.Answer, error) {
 	input := `{FunctionName: $name}`
 	if parts := strings.Split(url.Get("FunctionArn").Str, ":"); len(parts) == 8 { // arn:aws:lambda:region:account:function:name:alias
@@ -55,5 +57,5 @@ func urlPolicyIsPublic(in resource.FunctionInput, url gjson.Result) (predicate.A
 	if err != nil {
 		return predicate.NotKnown(err.Error()), nil
 	}
-	return policy.Public(), nil
+	return policy.PublicURL(), nil
 }
