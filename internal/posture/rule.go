@@ -93,7 +93,7 @@ type Rule struct {
 	Query             RuleQuery
 	Visualization     RuleQuery
 	Controls          []string          // <framework id>_<control id>
-	Unconfirmed       []string          `json:"-"` // controls of native rules that were mapped by category; no second source confirms them
+	Unconfirmed       []string          `json:"-"` // controls of native rules that were assigned by the category of the rule; no published mapping confirms them
 	Resources         map[string]string // link to name
 	Parameters        []RuleParameter   `json:",omitempty"`
 	Values            map[string]any    `json:",omitempty"` // of parameters that were set
