@@ -14,7 +14,7 @@ import (
 // and with writing accounts for the first time. Small numbers of entities are collected
 // several times for a meaningful result.
 func (b *bench) upsert(ctx context.Context) error {
-	count := min(b.o.atOnce, len(b.accounts)) // writing costs the same for every account
+	count := min(b.o.atOnce, len(b.accounts)) // enough for the two other costs, as accounts have the same size
 	rounds := max(1, 1_000_000/b.o.entities)
 	var partial, all, first written
 	revised := func(accounts []entitygen.Account, revision int, changed float64) (later []entitygen.Account) {
@@ -48,7 +48,7 @@ func (b *bench) upsert(ctx context.Context) error {
 	if err := first.add(b.record(ctx, fresh...)); err != nil {
 		return err
 	}
-	printf("cost per entity of writing %d entities, %d accounts at a time, without the cost of generating them", partial.entities, count)
+	printf("cost per entity of writing, %d accounts at a time, without the cost of generating them", count)
 	printf("  the first time            %s", first)
 	printf("  again, all changed        %s", all)
 	printf("  again, %4.1f %% changed     %s", 100*b.o.changed, partial)
@@ -59,12 +59,13 @@ func (b *bench) upsert(ctx context.Context) error {
 	return nil
 }
 
-// written is the cost of writing some entities.
+// written is the total cost of some writes of entities, and their number.
 type written struct {
 	entities int
 	cost
 }
 
+// add adds n writes with a total cost. It takes the results of record and returns err unchanged.
 func (w *written) add(n int, c cost, err error) error {
 	w.entities += n
 	w.wall += c.wall
@@ -80,5 +81,5 @@ func (w written) each() cost {
 
 func (w written) String() string {
 	e := w.each()
-	return fmt.Sprintf("%7.2f us of wall-clock time, %7.2f us of CPU time", float64(e.wall.Nanoseconds())/1000, float64(e.cpu.Nanoseconds())/1000)
+	return fmt.Sprintf("%7.2f us of wall-clock time, %7.2f us of CPU time, mean of %d writes", float64(e.wall.Nanoseconds())/1000, float64(e.cpu.Nanoseconds())/1000, w.entities)
 }

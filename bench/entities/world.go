@@ -95,7 +95,7 @@ func (b *bench) close() { _ = b.db.Close() }
 func (b *bench) load(ctx context.Context) error {
 	fmt.Printf("%s, %d entities in %d accounts\n\n", b.db.Dialect(), b.o.entities, len(b.accounts))
 	if b.o.reuse {
-		return b.find(ctx)
+		return b.reuse(ctx)
 	}
 	before := b.size(ctx)
 	stored, err := measure(func() error {
@@ -121,26 +121,6 @@ func (b *bench) load(ctx context.Context) error {
 	printf("      %d bytes per entity in plain tables with JSON and indexes, %.1f us of wall-clock time each\n",
 		(b.size(ctx)-before-bytes)/int64(max(b.count, 1)), perItem(plainTable.wall, b.count))
 	return nil
-}
-
-// find counts the entities of an earlier run, and fills the plain table if it is
-// empty and the part questions is selected.
-func (b *bench) find(ctx context.Context) error {
-	plainRows := 0 // 1 if the plain table has rows
-	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
-		if b.count, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(sum(count) AS BIGINT) FROM entity_tally`); err != nil {
-			return err
-		}
-		plainRows, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
-		return err
-	}); err != nil {
-		return err
-	}
-	printf("found %d entities\n", b.count)
-	if plainRows > 0 || !b.o.isSelected("questions") {
-		return nil
-	}
-	return b.loadPlain(ctx)
 }
 
 // loadEach records one account after another, like collections.

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vigil/internal/posture"
+	"vigil/internal/posture/entitygen"
+	"vigil/internal/sqldb"
+)
+
+// reuse uses the database of an earlier run. It undoes the changes of the parts of that run,
+// counts the entities, and fills the plain table if it is empty and the part questions is
+// selected.
+func (b *bench) reuse(ctx context.Context) error {
+	if err := b.removeAdded(ctx); err != nil {
+		return err
+	}
+	if b.o.isSelected("upsert") {
+		// An earlier run changed the entities. Those that a collection changes must be
+		// the share of the flag -changed again, so the first revision is recorded.
+		if _, _, err := b.record(ctx, b.accounts...); err != nil {
+			return err
+		}
+	}
+	plainRows := 0 // 1 if the plain table has rows
+	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		if b.count, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(sum(count) AS BIGINT) FROM entity_tally`); err != nil {
+			return err
+		}
+		plainRows, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
+		return err
+	}); err != nil {
+		return err
+	}
+	printf("found %d entities\n", b.count)
+	if plainRows > 0 || !b.o.isSelected("questions") {
+		return nil
+	}
+	return b.loadPlain(ctx)
+}
+
+// removeAdded removes the accounts that the parts upsert and readers of an earlier run added.
+func (b *bench) removeAdded(ctx context.Context) error {
+	var ids []string
+	err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
+		ids, err = sqldb.Query(tx, sqldb.Scalar[string], `SELECT id FROM account WHERE org = $1`, string(org))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		id := posture.AccountID(id)
+		if slices.ContainsFunc(b.accounts, func(a entitygen.Account) bool { return a.ID == id }) {
+			continue
+		}
+		if err := b.store.Onboard(ctx, org, func(tx posture.OnboardingTx) error { return tx.RemoveAccount(id) }); err != nil {
+			return err
+		}
+		for more := true; more; {
+			if more, err = b.store.RemovePieces(ctx, org, id, time.Minute); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
