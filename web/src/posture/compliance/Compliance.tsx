@@ -5,7 +5,7 @@ import { Fragment, useState } from 'react';
 import { download } from '../../api/download';
 import { useRefusal } from '../../api/session';
 import { posture, type ControlPosture, type Framework } from '../../api/posture';
-import { joined, listOf, useAddress } from '../../frame/address';
+import { listOf, useAddress } from '../../frame/address';
 import { Page } from '../../frame/Page';
 import { Button } from '../../parts/Button';
 import { Confirm } from '../../parts/Confirm';
@@ -23,7 +23,7 @@ import { ControlTrend } from './ControlTrend';
 import { Control, Numbers, zero, type Sums } from './controlRows';
 import { Frameworks, postureQuery } from './Frameworks';
 import { NewFramework } from './NewFramework';
-import { countUnconfirmed, countVerdicts, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
+import { countUnconfirmed, countVerdicts, findingsOf, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
 import './compliance.css';
 
 /** The first page of a printed posture: its time, its accounts and its unknown controls. */
@@ -242,10 +242,10 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
                       </td>
                       <Numbers
                         of={total}
-                        findings={{
-                          control: joined(s.controls.filter((c) => c.violating > 0).map((c) => c.id)),
-                          account: search.account,
-                        }}
+                        findings={findingsOf(
+                          s.controls.filter((c) => c.violating > 0),
+                          search.account,
+                        )}
                       />
                     </tr>
                     {!closed.has(s.name) &&

@@ -10,7 +10,7 @@ import { date } from '../../parts/time';
 import { useRules } from '../data';
 import { levelName } from '../rules/Rules';
 import { AssessDialog } from './AssessDialog';
-import { verdictOf, verdictWords } from './verdicts';
+import { findingsOf, verdictOf, verdictWords } from './verdicts';
 
 export interface Sums {
   violating: number;
@@ -158,7 +158,7 @@ export function Control({
           <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'Manual assessment' : verdictWords[verdict]}</Word>
           {c.ruleIds.length === 0 && <Assess framework={framework} control={c} />}
         </td>
-        <Numbers of={c} findings={{ control: c.id, account }} />
+        <Numbers of={c} findings={findingsOf([c], account)} />
       </tr>
       {shown &&
         (c.unread ?? []).map((u) => (

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ControlPosture } from '../../api/posture';
-import { countUnconfirmed, verdictOf } from './verdicts';
+import { filtersOf } from '../findings/filters';
+import { countUnconfirmed, findingsOf, verdictOf } from './verdicts';
 
 const control = { violating: 0, unknown: 0, notListed: 0, passing: 0, ruleIds: ['r'] };
 
@@ -24,4 +25,12 @@ test('a control is confirmed if one of the mappings of rules to it is confirmed'
   const unconfirmed: Record<string, string[]> = { r: ['c1', 'c2'], s: ['c1'] };
   const controls = [mapped('c1', 'r', 's'), mapped('c2', 'r', 's'), mapped('c3')];
   expect(countUnconfirmed(controls, (rule) => unconfirmed[rule])).toBe(1);
+});
+
+test('the findings of a control are found by its id, also if it has a comma', () => {
+  expect(filtersOf(findingsOf([{ id: 'own_1,2' }], undefined)).complianceControlIds).toEqual(['own_1,2']);
+  expect(filtersOf(findingsOf([{ id: 'own_1,2' }, { id: 'own_3' }], '1'))).toMatchObject({
+    complianceControlIds: ['own_1,2', 'own_3'],
+    cloudAccountIds: ['1'],
+  });
 });

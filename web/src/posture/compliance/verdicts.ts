@@ -1,4 +1,5 @@
 import type { ControlPosture } from '../../api/posture';
+import { joined, type Search } from '../../frame/address';
 
 export type Verdict = 'violation' | 'unknown' | 'pass' | 'nothing' | 'none';
 export const verdicts: Verdict[] = ['violation', 'unknown', 'pass', 'nothing', 'none'];
@@ -53,3 +54,9 @@ export function sections(controls: ControlPosture[]): Section[] {
     }))
     .sort((a, b) => order(a.controls[0]?.controlId ?? '', b.controls[0]?.controlId ?? ''));
 }
+
+/** The search of the findings of controls. Controls of a framework of one's own can have a comma in their number. */
+export const findingsOf = (controls: { id: string }[], account: string | undefined): Search => ({
+  control: joined(controls.map((c) => c.id)),
+  account,
+});
