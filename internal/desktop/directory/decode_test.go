@@ -63,9 +63,15 @@ func TestNamesAreDecompressed(t *testing.T) {
 	t.Parallel()
 	// In a compressed DNS name, \xc0 and an offset refer to the rest of the name.
 	b := []byte("\x04corp\x07example\x00\xc0\x00\x03dc1\xc0\x00\xc0\x10")
-	for offset, want := range map[int]string{0: "corp.example", 14: "corp.example", 16: "dc1.corp.example", 22: "dc1.corp.example"} {
-		if got, _, ok := decodeName(b, offset); got != want || !ok {
-			t.Errorf("decodeName at %d = %q %v, want %q", offset, got, ok, want)
+	for _, tt := range []struct {
+		offset int
+		name   string
+		next   int
+	}{
+		{0, "corp.example", 14}, {14, "corp.example", 16}, {16, "dc1.corp.example", 22}, {22, "dc1.corp.example", 24},
+	} {
+		if name, next, ok := decodeName(b, tt.offset); name != tt.name || next != tt.next || !ok {
+			t.Errorf("decodeName at %d = %q, %d, %v; want %q, %d", tt.offset, name, next, ok, tt.name, tt.next)
 		}
 	}
 	loop := []byte("\xc0\x00")
