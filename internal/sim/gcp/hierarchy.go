@@ -58,14 +58,14 @@ var hierarchyRoutes = []route{
 	{"networkmanagement.organizations.locations.vpcFlowLogsConfigs.list", http.MethodGet, "/v1/organizations/{organization}/locations/global/vpcFlowLogsConfigs", "networkmanagement.vpcflowlogsconfigs.list", func(*call) (world.Object, *failure) {
 		return world.Obj(), nil
 	}},
-	{"iam.policies.listPolicies", http.MethodGet, "/v2/policies/{point}/denypolicies", "iam.denypolicies.list", func(x *call) (world.Object, *failure) {
-		if !strings.HasPrefix(x.args["point"], "cloudresourcemanager.googleapis.com/organizations/") {
+	{"iam.policies.listPolicies", http.MethodGet, "/v2/policies/{attachmentPoint}/denypolicies", "iam.denypolicies.list", func(x *call) (world.Object, *failure) {
+		if !strings.HasPrefix(x.args["attachmentPoint"], "cloudresourcemanager.googleapis.com/organizations/") {
 			return world.Obj(), nil
 		}
-		return world.Obj("policies", world.Items(world.Obj("name", "policies/"+strings.ReplaceAll(x.args["point"], "/", "%2F")+"/denypolicies/no-deletion", "kind", "DenyPolicy"))), nil
+		return world.Obj("policies", world.Items(world.Obj("name", "policies/"+strings.ReplaceAll(x.args["attachmentPoint"], "/", "%2F")+"/denypolicies/no-deletion", "kind", "DenyPolicy"))), nil
 	}},
-	{"iam.policies.get", http.MethodGet, "/v2/policies/{point}/denypolicies/{name}", "iam.denypolicies.get", func(x *call) (world.Object, *failure) {
-		return world.Obj("name", "policies/"+strings.ReplaceAll(x.args["point"], "/", "%2F")+"/denypolicies/"+x.args["name"], "kind", "DenyPolicy", "rules", world.Items(
+	{"iam.policies.get", http.MethodGet, "/v2/policies/{attachmentPoint}/denypolicies/{name}", "iam.denypolicies.get", func(x *call) (world.Object, *failure) {
+		return world.Obj("name", "policies/"+strings.ReplaceAll(x.args["attachmentPoint"], "/", "%2F")+"/denypolicies/"+x.args["name"], "kind", "DenyPolicy", "rules", world.Items(
 			world.Obj("denyRule", world.Obj("deniedPrincipals", world.Items("principal://goog/subject/contractor@example.com"), "deniedPermissions", world.Items("cloudresourcemanager.googleapis.com/projects.delete"))))), nil
 	}},
 	{"iam.roles.get", http.MethodGet, "/v1/roles/{name}", "iam.roles.get", func(x *call) (world.Object, *failure) {

@@ -25,7 +25,7 @@ var (
 	gcpOrganization = gcpRequest("POST cloudresourcemanager/v3/organizations/${id}:getIamPolicy", "options: {requestedPolicyVersion: 3}", "resourcemanager.organizations.getIamPolicy")
 	gcpFolderSinks  = gcpRequest("logging/v2/folders/${id}/sinks", "pageSize: 1000", "logging.sinks.list")
 	gcpOrgSinks     = gcpRequest("logging/v2/organizations/${id}/sinks", "pageSize: 1000", "logging.sinks.list")
-	gcpDenyPolicies = gcpRequest("iam/v2/policies/${point}/denypolicies", "pageSize: 1000", "iam.denypolicies.list")
+	gcpDenyPolicies = gcpRequest("iam/v2/policies/${attachmentPoint}/denypolicies", "pageSize: 1000", "iam.denypolicies.list")
 	gcpDenyPolicy   = gcpRequest("iam/v2/${name}", "{}", "iam.denypolicies.get")
 	gcpRoleGet      = gcpRequest("iam/v1/${name}", "{}", "iam.roles.get")
 )
@@ -148,6 +148,8 @@ func gcpDenies(in resource.FunctionInput, b *resource.Builder, parents []gcpPare
 	return o.all, nil
 }
 
+// gcpReadDenies returns the deny policies of a project and its parents. The API names a policy
+// by its attachment point: the project, folder or organisation that it is attached to.
 func gcpReadDenies(in resource.FunctionInput, parents []gcpParent) (all []gjson.Result, refused error) {
 	points := []string{"projects/" + string(in.Account)}
 	for _, p := range parents {
@@ -155,7 +157,7 @@ func gcpReadDenies(in resource.FunctionInput, parents []gcpParent) (all []gjson.
 	}
 	for _, point := range points {
 		escaped := strings.ReplaceAll("cloudresourcemanager.googleapis.com/"+point, "/", "%2F")
-		lists, err := in.Caller.Call(in.Ctx, gcpDenyPolicies, new(gcpItem(map[string]any{"point": escaped})))
+		lists, err := in.Caller.Call(in.Ctx, gcpDenyPolicies, new(gcpItem(map[string]any{"attachmentPoint": escaped})))
 		if err != nil {
 			if collect.IsFatal(err) {
 				return nil, err
