@@ -144,21 +144,21 @@ func (c *restoreCmd) Run(e *environment) error {
 	})
 }
 
-// requireNoServer fails if a server uses the SQLite database. It accepts a missing or damaged database, because no server
-// can use that.
+// requireNoServer fails if a server uses the SQLite database. It accepts a missing or damaged database that nothing has open,
+// because no server can start with that.
 func requireNoServer(ctx context.Context, conf config.Config, file string) error {
 	db, err := sqldb.Open(ctx, conf.Database, sqldb.Options{MustExist: true, ReadOnly: true})
-	if err != nil {
-		return nil
+	if err == nil {
+		err = requireStopped(ctx, db)
+		if !fault.Is(err, fault.Conflict) {
+			err = nil
+		}
+		if err := errors.Join(err, db.Close()); err != nil {
+			return err
+		}
 	}
-	err = requireStopped(ctx, db)
-	if !fault.Is(err, fault.Conflict) {
-		err = nil
-	}
-	if err := errors.Join(err, db.Close()); err != nil {
-		return err
-	}
-	// A desktop server has no lease, as it runs no jobs.
+	// A desktop server has no lease, as it runs no jobs. The leases in a damaged database cannot be read, but a server that
+	// opened it before may still use it.
 	if open, err := sqldb.InUse(ctx, file); err == nil && open {
 		return fault.New(fault.Conflict, "a server or another program has the database %s open: stop the servers first", file)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +43,34 @@ func TestRestoreRefusesADatabaseThatIsOpen(t *testing.T) {
 	}
 	got := vigil(t, environ, 1, "admin", "restore", backup)
 	if !strings.Contains(got, "stop the servers first") {
+		t.Error(got)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	vigil(t, environ, 0, "admin", "restore", backup)
+}
+
+// TestRestoreRefusesADamagedDatabaseThatIsOpen damages the database of a running server, which goes on with its open file: a restore
+// would leave the server writing to the replaced one.
+func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
+	t.Parallel()
+	dir := newInventory(t)
+	environ, backup, file := []string{"VIGIL_DATA_DIR=" + dir}, filepath.Join(t.TempDir(), "backup.db"), filepath.Join(dir, "vigil.db")
+	vigil(t, environ, 0, "admin", "backup", backup)
+	db, err := sqldb.Open(t.Context(), "sqlite://"+file, sqldb.Options{MustExist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() // at the end: it releases the locks of db, which belong to the process
+	if _, err := f.WriteAt([]byte("not a table"), 100); err != nil {
+		t.Fatal(err)
+	}
+	if got := vigil(t, environ, 1, "admin", "restore", backup); !strings.Contains(got, "stop the servers first") {
 		t.Error(got)
 	}
 	if err := db.Close(); err != nil {
