@@ -220,6 +220,40 @@ func TestReservedSlotsAreFreeForAdministratorsOfAQueue(t *testing.T) {
 	})
 }
 
+// TestReservedSlotPassesToTheQueue has a request that waits behind an administrator's, while others take the room of the
+// server. No other request of its organisation would let it in later, so it gets the reserved slot.
+func TestReservedSlotPassesToTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		first, others := make(chan struct{}), make(chan struct{})
+		m := mux(t, httpapi.Options{Guard: orgGuard, Timeout: time.Hour, Admit: httpapi.Admission{Total: 3, Reserved: 1, Reads: 1, Wait: time.Hour}},
+			blockingRoute("GET /first", "viewer", first), blockingRoute("GET /x", "viewer", others),
+			httpapi.Route{Pattern: "GET /now", Need: "viewer", Operation: "now", Handler: returns(1)})
+		send := func(path, token string) chan int {
+			status := make(chan int, 1)
+			go func() { status <- request(m, "GET", path, "", "Authorization", "Bearer "+token).StatusCode }()
+			synctest.Wait()
+			return status
+		}
+		send("/first", "a/admin")
+		waiting := send("/now", "a/viewer")
+		send("/x", "b/viewer")
+		send("/x", "c/admin")
+		close(first)
+		synctest.Wait()
+		select {
+		case status := <-waiting:
+			if status != 200 {
+				t.Errorf("status %d, want 200", status)
+			}
+		default:
+			t.Error("the queued request waits, although no request of its organisation runs")
+		}
+		close(others)
+		synctest.Wait()
+	})
+}
+
 func TestQueuedRequestsThatTimeOutAre429(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
