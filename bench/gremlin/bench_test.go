@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -88,6 +89,17 @@ func TestHandwrittenLoopsMatchQueries(t *testing.T) {
 	}
 	if n != 5 {
 		t.Errorf("%d queries have a loop, want 5", n)
+	}
+}
+
+func TestEdgeWithoutItsVertexIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "graph.tsv")
+	if err := os.WriteFile(path, []byte("V\ti1\tsong\nE\tfollows\ti2\ti1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if records, err := readExchange(path); err == nil {
+		t.Errorf("the edge was added: %v", records)
 	}
 }
 

@@ -147,8 +147,12 @@ func readLine(f []string, records *[]graph.Record, indexes map[string]int) error
 	if err != nil {
 		return err
 	}
+	from, ok := indexes[f[2]]
+	if !ok {
+		return fmt.Errorf("no vertex %s precedes its edge", f[2])
+	}
 	ps, err := pairs(f[4:])
-	r := &(*records)[indexes[f[2]]]
+	r := &(*records)[from]
 	r.Out = append(r.Out, graph.EdgeRecord{Label: f[1], To: to, Properties: ps})
 	return err
 }
