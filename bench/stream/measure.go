@@ -83,15 +83,15 @@ func (w *watch) remaining() int {
 }
 
 // poll reads the updated findings of the rule again and again, like a client that mirrors
-// findings.
+// findings. A failed poll does not end it: the next one reads what this one has missed.
 func (s *server) poll(ctx context.Context, w *watch) {
+	failed := false // the last poll
 	for ctx.Err() == nil {
-		if err := s.readUpdated(ctx, w); err != nil {
-			if ctx.Err() == nil {
-				fmt.Fprintln(os.Stderr, "stream:", err)
-			}
-			return
+		err := s.readUpdated(ctx, w)
+		if err != nil && !failed && ctx.Err() == nil {
+			fmt.Fprintln(os.Stderr, "stream:", err)
 		}
+		failed = err != nil
 		select {
 		case <-time.After(pollEvery):
 		case <-ctx.Done():

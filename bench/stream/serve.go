@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,7 +65,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines, encoder := bufio.NewScanner(in), json.NewEncoder(out)
 	lines.Buffer(nil, 1<<20)
 	if !lines.Scan() {
-		return fmt.Errorf("no setup: %w", lines.Err())
+		return fmt.Errorf("no setup: %w", cmp.Or(lines.Err(), io.EOF))
 	}
 	var s setup
 	if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
