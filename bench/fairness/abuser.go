@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,7 +48,7 @@ func (a *abuser) tell(command string) error {
 		return err
 	}
 	if !a.lines.Scan() {
-		return fmt.Errorf("the process of the abuser ended: %w", a.lines.Err())
+		return fmt.Errorf("the process of the abuser ended: %w", cmp.Or(a.lines.Err(), io.EOF))
 	}
 	return nil
 }

@@ -33,8 +33,11 @@ func login(ctx context.Context, base, apiToken string) (*client, error) {
 	var granted struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.NewDecoder(res.Body).Decode(&granted); err != nil || granted.AccessToken == "" {
+	if err := json.NewDecoder(res.Body).Decode(&granted); err != nil {
 		return nil, fmt.Errorf("exchange the API token: %s, %w", res.Status, err)
+	}
+	if granted.AccessToken == "" {
+		return nil, fmt.Errorf("exchange the API token: %s without an access token", res.Status)
 	}
 	return newClient(base, granted.AccessToken), nil
 }

@@ -264,7 +264,11 @@ func (s *server) start(ctx context.Context) (stop func(), err error) {
 	}
 	s.base = strings.Fields(s.base[strings.Index(s.base, "http"):])[0]
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	return stop, waitUntilReady(ctx, s.base)
+	if err := waitUntilReady(ctx, s.base); err != nil {
+		stop()
+		return nil, err
+	}
+	return stop, nil
 }
 
 func waitUntilReady(ctx context.Context, base string) error {

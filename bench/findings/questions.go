@@ -96,8 +96,11 @@ func (w *world) seek(ctx context.Context, q question, page *posture.Page) error 
 	p := posture.Page{Size: 1000}
 	for seen := 0; seen < w.size*8/10; seen += p.Size {
 		found, err := w.store.Findings(ctx, org, q.filter, q.sorts, p, now)
-		if err != nil || found.Next == "" {
+		if err != nil {
 			return fmt.Errorf("page after %d: %w", seen, err)
+		}
+		if found.Next == "" {
+			return fmt.Errorf("the list has only %d findings", seen+len(found.Findings))
 		}
 		p.After = found.Next
 	}
