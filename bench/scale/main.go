@@ -26,6 +26,7 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/config"
 	"vigil/internal/instance"
+	"vigil/internal/posture"
 	simaws "vigil/internal/sim/aws"
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sqldb"
@@ -91,7 +92,7 @@ func measure(ctx context.Context, o options, dir, binary string, n int) (perMinu
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &fleet{o: o, binary: binary, dir: dir}
-	defer func() { err = errors.Join(err, f.stop()) }()
+	defer func() { err = errors.Join(err, f.stop(), f.dropSchema(ctx)) }()
 	if err := f.build(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -124,7 +125,8 @@ type fleet struct {
 	o         options
 	binary    string
 	dir       string
-	database  string
+	schema    string
+	database  string // URL of the database with the schema
 	cloud     *simaws.Cloud
 	args, env []string
 	apiToken  string
@@ -158,35 +160,49 @@ func (f *fleet) build(ctx context.Context) error {
 	}
 	key, secret := f.cloud.Identity()
 	f.env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+key, "AWS_SECRET_ACCESS_KEY="+secret)
-	if f.database, err = newSchema(ctx, f.o.database); err != nil {
+	if err := f.createSchema(ctx); err != nil {
 		return err
 	}
 	f.args = []string{"-dir", f.dir, "-database", f.database, "-gateway", g.Address(), "-ca", ca}
 	return f.install(ctx)
 }
 
-// newSchema creates a schema and returns the URL of the database with this schema.
-func newSchema(ctx context.Context, database string) (string, error) {
-	u, err := url.Parse(database)
+// createSchema creates the schema.
+func (f *fleet) createSchema(ctx context.Context) error {
+	u, err := url.Parse(f.o.database)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
-		return "", errors.New("-database must be the URL of a PostgreSQL database")
+		return errors.New("-database must be the URL of a PostgreSQL database")
 	}
-	db, err := sqldb.Open(ctx, database, sqldb.Options{Connections: 1})
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
 	schema := fmt.Sprintf("scale_%d", time.Now().UnixNano())
-	if err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		_, err := tx.Exec("CREATE SCHEMA " + schema)
+	if err := f.exec(ctx, "CREATE SCHEMA "+schema); err != nil {
 		return err
-	}); err != nil {
-		return "", err
 	}
 	q := u.Query()
 	q.Set("search_path", schema)
 	u.RawQuery = q.Encode()
-	return u.String(), nil
+	f.schema, f.database = schema, u.String()
+	return nil
+}
+
+// dropSchema drops the schema, if it was created.
+func (f *fleet) dropSchema(ctx context.Context) error {
+	if f.schema == "" {
+		return nil
+	}
+	return f.exec(ctx, "DROP SCHEMA "+f.schema+" CASCADE")
+}
+
+// exec executes a statement in the given database.
+func (f *fleet) exec(ctx context.Context, statement string) (err error) {
+	db, err := sqldb.Open(ctx, f.o.database, sqldb.Options{Connections: 1})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(statement)
+		return err
+	})
 }
 
 // install creates the installation and a token.
@@ -367,14 +383,23 @@ func (f *fleet) look(ctx context.Context, account string) error {
 	return err
 }
 
-// newestEnded returns the newest run of an account, or "" if it has not ended.
+// newestEnded returns the newest run of an account, or "" if it has not ended. It fails if
+// the run has failed, because that takes another time than a complete one.
 func (f *fleet) newestEnded(ctx context.Context, account string) (string, error) {
 	var got struct {
-		Results []struct{ CollectionID, Status string }
+		Results []struct {
+			CollectionID string
+			Status       posture.RunStatus
+		}
 	}
 	_, err := f.post(ctx, "/v1/cloud-accounts/collection-status/query", map[string]any{"filters": map[string]any{"cloudAccountId": account}}, &got)
-	if err != nil || len(got.Results) == 0 || got.Results[0].Status == "Started" {
+	if err != nil || len(got.Results) == 0 || got.Results[0].Status == posture.RunStarted {
 		return "", err
 	}
-	return got.Results[0].CollectionID, nil
+	switch run := got.Results[0]; run.Status {
+	case posture.RunFailed, posture.RunTimeout:
+		return "", fmt.Errorf("collection %s of account %s ended as %s", run.CollectionID, account, run.Status)
+	default:
+		return run.CollectionID, nil
+	}
 }
