@@ -72,6 +72,9 @@ var credential = kind[credentialModel]{
 		if err := s.call(ctx, http.MethodGet, m.path(), nil, &out); err != nil {
 			return err
 		}
+		if m.properties() == nil { // imported: only the attributes of the import id are known
+			m.addBlock()
+		}
 		// The server does not return secrets: their values in the state remain.
 		for name, value := range m.properties() {
 			i := slices.IndexFunc(out.Properties, func(p property) bool { return p.Name == name })
@@ -91,6 +94,18 @@ var credential = kind[credentialModel]{
 
 // secretProperties are the properties that the server does not return.
 var secretProperties = map[string]bool{"ExternalId": true, "ApplicationKey": true, "ServiceAccountKey": true}
+
+// addBlock adds an empty block for the cloud.
+func (m *credentialModel) addBlock() {
+	switch m.Cloud.ValueString() {
+	case "aws":
+		m.AWS = new(awsCredential)
+	case "azure":
+		m.Azure = new(azureCredential)
+	case "gcp":
+		m.GCP = new(gcpCredential)
+	}
+}
 
 // properties returns the attributes of the credential by the server's names.
 func (m *credentialModel) properties() map[string]*types.String {

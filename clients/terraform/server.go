@@ -75,16 +75,17 @@ func (s *server) send(ctx context.Context, method, path, ifMatch string, in, out
 	}
 	defer response.Body.Close()
 	eTag = response.Header.Get("ETag")
-	switch {
-	case response.StatusCode == http.StatusNotFound:
-		return "", errNotFound
-	case response.StatusCode >= 300:
+	if response.StatusCode >= 300 {
 		var problem struct {
 			Message string `json:"message"`
 		}
 		_ = json.NewDecoder(response.Body).Decode(&problem) // the status says enough
+		if response.StatusCode == http.StatusNotFound {
+			return "", fmt.Errorf("%s %s: %w: %s", method, path, errNotFound, problem.Message)
+		}
 		return "", fmt.Errorf("%s %s: %s: %s", method, path, response.Status, problem.Message)
-	case out == nil:
+	}
+	if out == nil {
 		return eTag, nil
 	}
 	return eTag, json.NewDecoder(response.Body).Decode(out)
