@@ -141,6 +141,10 @@ func (m *Mux) serve(rec *recorder, r *http.Request, x *exchange) error {
 	return m.fail(rec, err)
 }
 
+// responseTime limits how long a client takes to read a response that a handler returned when
+// its timeout was nearly over.
+const responseTime = 90 * time.Second
+
 // run checks rate limits, permission, body and concurrency, then calls the
 // handler.
 func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
@@ -185,10 +189,12 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	}
 	defer release()
 	if rt.Limits.Timeout > 0 {
-		// The handler has the whole timeout, however slowly the body arrived.
+		// The handler has the whole timeout, however slowly the body arrived. The deadline
+		// of the server for writing the response can be earlier.
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, rt.Limits.Timeout)
 		defer cancel()
+		_ = http.NewResponseController(rec).SetWriteDeadline(time.Now().Add(rt.Limits.Timeout + responseTime)) // not supported by every writer
 	}
 	if rt.Limits.Account != nil {
 		// The account is named in the body.

@@ -223,3 +223,29 @@ func TestIncompleteBodyIsATimeoutOfTheSender(t *testing.T) {
 		}
 	})
 }
+
+// writeDeadline is a response writer that records the deadline for writing.
+type writeDeadline struct {
+	*httptest.ResponseRecorder
+	at time.Time
+}
+
+func (w *writeDeadline) SetWriteDeadline(at time.Time) error {
+	w.at = at
+	return nil
+}
+
+func TestResponseMayBeWrittenAfterTheTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 10 * time.Minute // longer than the deadline that the server sets
+		slow := public("GET /slow", returns(1))
+		slow.Limits.Timeout = timeout
+		m := mux(t, httpapi.Options{}, slow)
+		w := &writeDeadline{ResponseRecorder: httptest.NewRecorder()}
+		m.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/slow", nil))
+		if end := time.Now().Add(timeout); w.Code != http.StatusOK || !w.at.After(end) {
+			t.Errorf("status %d; the response must be written by %v, want later than the timeout at %v", w.Code, w.at, end)
+		}
+	})
+}
