@@ -4,6 +4,7 @@ import json
 import os
 import unittest
 
+import httpx
 import vigil_desktop
 import vigil_posture
 from vigil_auth import ApiToken
@@ -51,6 +52,12 @@ class PostureTest(unittest.TestCase):
     def test_wrong_api_token_is_an_error(self):
         with posture_client("wrong") as client, self.assertRaises(PermissionError):
             query_findings.sync(client=client, body=FindingQuery())
+
+    def test_busy_server_does_not_refuse_the_api_token(self):
+        busy = httpx.MockTransport(lambda request: httpx.Response(503))
+        with httpx.Client(transport=busy, auth=ApiToken("https://vigil", "token")) as client:
+            with self.assertRaises(httpx.HTTPStatusError):
+                client.get("https://vigil/v1/rules")
 
 
 class DesktopTest(unittest.TestCase):

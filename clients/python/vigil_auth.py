@@ -23,8 +23,9 @@ class ApiToken(httpx.Auth):
             access, valid = self._access, time.monotonic() + _RENEW_BEFORE_SECONDS < self._expires
         if not valid:
             response = yield httpx.Request("POST", self._url, data={"refresh_token": self._token})
-            if response.status_code != httpx.codes.OK:
-                raise PermissionError(f"the server does not accept the API token: {response.status_code}")
+            if response.status_code == httpx.codes.BAD_REQUEST:
+                raise PermissionError("the server does not accept the API token: 400")
+            response.raise_for_status()
             response.read()
             authorization = response.json()
             access = authorization["access_token"]

@@ -1,6 +1,9 @@
 // Tests the clients against a running demo; VIGIL_READY names its ready file.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 
 import { desktop, posture } from "./client.js";
@@ -41,6 +44,17 @@ test("a mute rule is added and deleted", async () => {
 
 test("a wrong API token is an error", async () => {
   await assert.rejects(posture(demo.posture_url, "wrong").GET("/v1/mute-rules"), /does not accept the API token/);
+});
+
+test("a busy server does not refuse the API token", async () => {
+  const busy = createServer((_, response) => response.writeHead(503).end()).listen(0, "127.0.0.1");
+  await once(busy, "listening");
+  try {
+    const { port } = busy.address() as AddressInfo;
+    await assert.rejects(posture(`http://127.0.0.1:${port}`, "token").GET("/v1/mute-rules"), /exchange the API token now: 503/);
+  } finally {
+    busy.close();
+  }
 });
 
 test("login to the desktop server and monitors of domains", async () => {

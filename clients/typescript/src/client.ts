@@ -41,7 +41,8 @@ function withApiToken(server: string, apiToken: string): Middleware {
           method: "POST",
           body: new URLSearchParams({ refresh_token: apiToken }),
         });
-        if (!response.ok) throw new Error(`the server does not accept the API token: ${response.status}`);
+        if (response.status === 400) throw new Error("the server does not accept the API token: 400");
+        if (!response.ok) throw new Error(`the server does not exchange the API token now: ${response.status}`);
         const authorization = (await response.json()) as { access_token: string; expires_in: number };
         access = authorization.access_token;
         expires = Date.now() + authorization.expires_in * 1000;
