@@ -78,7 +78,7 @@ func (v *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (
 		return Verified{}, refusal.New(refusal.Malformed, "read event: %w", err)
 	}
 	if age := v.now().Sub(e.Time); age > maxAge || age < -maxAhead {
-		return Verified{}, refusal.New(refusal.Stale, "the event is %s old", age.Round(time.Second))
+		return Verified{}, refusal.New(refusal.Stale, "the time of the event, %s, is more than %s ago or %s ahead", e.Time.Format(time.RFC3339), maxAge, maxAhead)
 	}
 	m := posture.StreamMessage{ID: "event " + e.ID, Time: e.Time}
 	return v.deliver(stream, m, e)
@@ -219,8 +219,11 @@ func parseEvent(body []byte) (event, error) {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return e, err
 	}
-	if e.ID == "" || len(e.ID) > 128 || e.Account == "" || e.Time.IsZero() {
+	if e.ID == "" || e.Account == "" || e.Time.IsZero() {
 		return e, fmt.Errorf("required fields of an EventBridge event are missing")
+	}
+	if len(e.ID) > 128 {
+		return e, fmt.Errorf("its id is longer than 128 characters")
 	}
 	return e, nil
 }

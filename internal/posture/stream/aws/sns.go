@@ -107,7 +107,7 @@ func (e envelope) sentTime(now time.Time) (time.Time, error) {
 		return sent, refusal.New(refusal.Stale, "read time of SNS message: %w", err)
 	}
 	if age := now.Sub(sent); age > maxAge || age < -maxAhead {
-		return sent, refusal.New(refusal.Stale, "SNS message is %s old", age.Round(time.Second))
+		return sent, refusal.New(refusal.Stale, "the time of the SNS message, %s, is more than %s ago or %s ahead", sent.Format(time.RFC3339), maxAge, maxAhead)
 	}
 	return sent, nil
 }
