@@ -105,7 +105,7 @@ create() {
 		umask 077
 		echo "$password" >"$dir/password"
 	)
-	# The server's user may not be able to read the file in its folder.
+	# The server's user may not be allowed to enter $dir, so initdb reads a copy of the password.
 	copy=$(as_server mktemp /tmp/vigil-postgres.XXXXXX)
 	as_server tee "$copy" <"$dir/password" >/dev/null
 	status=0

@@ -11,8 +11,8 @@ import (
 )
 
 // printUnavailable prints the services that have no resources because the account has not
-// enabled them or a region does not offer them, and the resources that were deleted during
-// the scan. Rules about their resources do not apply.
+// enabled them or a region does not offer them: rules about resources of these services do
+// not apply. It also prints how many resources were deleted during the scan.
 func (r *scanReport) printUnavailable(w io.Writer) {
 	notEnabled, notOffered := map[string][]string{}, map[string][]string{} // regions by service
 	for _, s := range r.results {

@@ -18,7 +18,7 @@ const (
 	minGrowth     = 56 << 20 // bytes by which the heap may always grow, within maxPercent
 	smallHeap     = 24 << 20 // bytes; a larger live heap may grow by growthPercent of what exceeds this
 	growthPercent = 200
-	maxPercent    = 250 // maximum growth in per cent of the live heap, because a small heap may soon be larger
+	maxPercent    = 250 // maximum growth in per cent of the live heap: the percentage for a small heap would be huge, and still apply when it has grown
 )
 
 // Tune sets the growth of the heap, unless GOGC is set.

@@ -16,8 +16,8 @@ func (s *session) Pages(ctx context.Context, r *resource.Request, address string
 	return s.pages(ctx, s.url(address, gjson.ParseBytes(input)), permission, r.Shared, page)
 }
 
-// url returns the URL of a call, of Microsoft Graph for calls with its prefix, otherwise of
-// Resource Manager. Names in ids may have any characters.
+// url returns the URL of a call. Calls that begin with graphCall go to Microsoft Graph, all
+// others to Resource Manager. Names in ids may have any characters.
 func (s *session) url(address string, query gjson.Result) string {
 	base := s.base
 	if path, ok := strings.CutPrefix(address, graphCall); ok {

@@ -52,8 +52,8 @@ func (p *parameters) add(parent, name string, tree any, depth int) {
 	}
 }
 
-// names returns the names of resources of a type. The declaration of the type says
-// which members hold them.
+// names returns the names of resources of a type. The declaration of the type says how to
+// find them: in any member, by the prefix of the id, in named members, or a fixed name.
 func (p *parameters) names(t *resource.Type) []string {
 	var names []string
 	if prefix := t.IDPrefix(); prefix != "" {
