@@ -13,11 +13,12 @@ import (
 // loadBulk records all accounts, two at a time, so that one is generated while
 // another is written. PostgreSQL builds its indexes afterwards. The resulting database
 // is the same as after collections.
-func (b *bench) loadBulk(ctx context.Context) error {
+func (b *bench) loadBulk(ctx context.Context) (err error) {
 	restore, err := b.dropIndexes(ctx)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, restore()) }()
 	for _, a := range b.accounts {
 		if err := b.onboard(ctx, a); err != nil {
 			return err
@@ -38,7 +39,7 @@ func (b *bench) loadBulk(ctx context.Context) error {
 	}
 	err = group.Wait()
 	b.count += int(count.Load())
-	return errors.Join(err, restore())
+	return err
 }
 
 // dropIndexes drops the indexes of entities in PostgreSQL and returns a function

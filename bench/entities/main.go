@@ -45,6 +45,9 @@ func (o options) isSelected(part string) bool {
 	return o.only == "" || slices.Contains(strings.Split(o.only, ","), part)
 }
 
+// needsPlain reports whether a selected part compares with the plain table.
+func (o options) needsPlain() bool { return o.isSelected("questions") || o.isSelected("graph") }
+
 // check returns an error if the flags do not fit together.
 func (o options) check() error {
 	if o.account < 1 {

@@ -24,7 +24,7 @@ func (b *bench) readers(ctx context.Context) error {
 		_, err := b.send(q.method, q.path, q.body)
 		return err
 	}}}
-	if b.o.isSelected("questions") || b.o.isSelected("graph") {
+	if b.o.needsPlain() {
 		readers = append(readers, reader{"by hand", func(q question) error {
 			_, err := b.send("POST", "/plain/"+url.PathEscape(q.name), "{}")
 			return err

@@ -11,8 +11,8 @@ import (
 )
 
 // reuse uses the database of an earlier run. It undoes the changes of the parts of that run,
-// counts the entities, and fills the plain table if it is empty and the part questions is
-// selected.
+// counts the entities, and fills the plain table if it is empty and a selected part compares
+// with it.
 func (b *bench) reuse(ctx context.Context) error {
 	if err := b.removeAdded(ctx); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (b *bench) reuse(ctx context.Context) error {
 		return err
 	}
 	printf("found %d entities\n", b.count)
-	if plainRows > 0 || !b.o.isSelected("questions") {
+	if plainRows > 0 || !b.o.needsPlain() {
 		return nil
 	}
 	return b.loadPlain(ctx)

@@ -111,7 +111,7 @@ func (b *bench) load(ctx context.Context) error {
 	perItem := func(d time.Duration, n int) float64 { return float64(d.Microseconds()) / float64(max(n, 1)) }
 	printf("load: %d entities, %.1f us of wall-clock time and %.1f us of CPU time each, including generation", b.count, perItem(stored.wall, b.count), perItem(stored.cpu, b.count))
 	printf("size: %d bytes per entity with edges, tokens, hashes and counters", bytes/int64(max(b.count, 1)))
-	if !b.o.isSelected("questions") && !b.o.isSelected("graph") {
+	if !b.o.needsPlain() {
 		return nil
 	}
 	plainTable, err := measure(func() error { return b.loadPlain(ctx) })
