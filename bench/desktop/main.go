@@ -53,7 +53,7 @@ func run(round time.Duration, rounds, clients int) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	e, err := estate.New(estate.Options{Dir: filepath.Join(dir, "estate"), AgentInterval: 30 * time.Second})
+	e, err := estate.New(estate.Options{Dir: filepath.Join(dir, "estate"), AgentInterval: agentInterval})
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,13 @@ func run(round time.Duration, rounds, clients int) (err error) {
 	defer files.Close()
 	return compare(list, target{url: files.URL + "/rds-servers.json"}, len(body), round, rounds, clients)
 }
+
+// Machines report every agentInterval. With reportsWithin, each of them has several
+// opportunities on a busy machine.
+const (
+	agentInterval = 30 * time.Second
+	reportsWithin = 5 * time.Minute
+)
 
 // serve runs a desktop server to which the simulated machines report.
 func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() error, error) {
@@ -125,8 +132,10 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	if err != nil {
 		return nil, nil, errors.Join(err, stop())
 	}
-	for len(server.Board().Domains()) == 0 || !hasReported(server.Board()) {
-		time.Sleep(50 * time.Millisecond)
+	for deadline := time.Now().Add(reportsWithin); len(server.Board().Domains()) == 0 || !hasReported(server.Board()); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return nil, nil, errors.Join(fmt.Errorf("not all machines have reported within %s", reportsWithin), stop())
+		}
 	}
 	return server, stop, nil
 }

@@ -174,6 +174,9 @@ func (f *fixture) each(ctx context.Context, e *evaluate.Evaluator, a evaluate.Ac
 // rules read than most other types.
 func (f *fixture) reevaluate(ctx context.Context, e *evaluate.Evaluator, a evaluate.Account, all []posture.Entity, o options) (time.Duration, error) {
 	i := slices.IndexFunc(all, func(x posture.Entity) bool { return x.Type == "AWS.EC2.SecurityGroup" && len(x.Edges) > 0 })
+	if i < 0 {
+		return 0, fmt.Errorf("no security group of the %d resources has edges: measure a larger account", len(all))
+	}
 	changed := all[i]
 	changed.Edges = changed.Edges[1:]
 	patched, err := a.Graph.Patch([]graph.Change{{Record: graphcache.Record(&changed)}})

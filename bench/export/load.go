@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,8 +28,8 @@ const (
 )
 
 // load creates an installation with an organisation that has n open findings of the
-// rules for AWS, and returns an API token. If an earlier run has created the installation,
-// load only reads its token.
+// rules for AWS, and returns an API token. If an earlier run has created the installation
+// with as many findings, load only reads its token.
 func load(ctx context.Context, dir string, n int) (token string, err error) {
 	if n < 1 || n > base && n%base != 0 {
 		return "", fmt.Errorf("-findings must be between 1 and %d, or a multiple of %[1]d", base)
@@ -37,7 +38,11 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 	conf.Complete()
 	tokenFile := filepath.Join(dir, "bench-token")
 	if text, err := os.ReadFile(tokenFile); err == nil {
-		return string(text), nil
+		count, token, _ := strings.Cut(string(text), " ")
+		if count != strconv.Itoa(n) {
+			return "", fmt.Errorf("%s was filled with another number of findings than %d; remove it or choose another folder", dir, n)
+		}
+		return token, nil
 	}
 	in, err := instance.OpenOrInit(ctx, conf, time.Now)
 	if err != nil {
@@ -83,7 +88,7 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 	if err := db.Write(ctx, func(tx *sqldb.Tx) error { return copies(tx, n/first) }); err != nil {
 		return "", err
 	}
-	return text.Reveal(), os.WriteFile(tokenFile, []byte(text.Reveal()), 0o600)
+	return text.Reveal(), os.WriteFile(tokenFile, fmt.Appendf(nil, "%d %s", n, text.Reveal()), 0o600)
 }
 
 // copies adds k-1 copies of each finding, and multiplies the counters of lists and reports
