@@ -177,6 +177,9 @@ func TestTeardownOfOtherRegions(t *testing.T) {
 	}
 }
 
+// deniedByGoogle is what gcloud prints when the caller may not read an object.
+const deniedByGoogle = "ERROR: (gcloud) PERMISSION_DENIED: Permission 'get' denied on resource (or it may not exist)."
+
 // TestRemovalFailsWhenObjectsCannotBeRead checks that scripts that remove something fail if a cloud
 // does not tell them whether it exists. They continue only if it does not exist.
 func TestRemovalFailsWhenObjectsCannotBeRead(t *testing.T) {
@@ -197,6 +200,7 @@ func TestRemovalFailsWhenObjectsCannotBeRead(t *testing.T) {
 		{posture.Azure, "teardown.sh", "az", "resource", "az group delete", "(SubscriptionNotFound) The subscription '1' could not be found."},
 		{posture.Azure, "teardown.sh", "az", "resource", "az group delete", "Subscription '1' not found. Check the spelling and casing and try again."},
 		{posture.Azure, "teardown.sh", "az", "resource", "az group delete", "The subscription of '1' doesn't exist in cloud 'AzureCloud'."},
+		{posture.GCP, "teardown.sh", "gcloud", "pubsub topics delete", "gcloud iam service-accounts delete", deniedByGoogle},
 	} {
 		t.Run(c.words+" in "+c.script+" "+c.refusal, func(t *testing.T) {
 			t.Parallel()
@@ -237,16 +241,22 @@ func TestLinkingFailsWhenObjectsCannotBeRead(t *testing.T) {
 		{posture.AWS, "aws", "iam get-role-policy", nil, true},
 		{posture.Azure, "az", "ad sp show", nil, false},
 		{posture.Azure, "az", "ad app permission list", nil, false},
+		{posture.GCP, "gcloud", "iam service-accounts describe", nil, true},
+		{posture.GCP, "gcloud", "iam roles describe", nil, true},
 	} {
 		t.Run(strings.Join(append([]string{c.words}, c.arguments...), " "), func(t *testing.T) {
 			t.Parallel()
 			d := newScriptFixture(t)
 			id := d.customers()[c.p][0]
+			refusal := "An error occurred (AccessDenied)"
+			if c.p == posture.GCP {
+				refusal = deniedByGoogle
+			}
 			d.mustRun(c.p, "link.sh", append(c.arguments, id)...)
-			d.override(c.program, c.words, "echo 'An error occurred (AccessDenied)' >&2; exit 254")
+			d.override(c.program, c.words, fmt.Sprintf("echo %q >&2; exit 254", refusal))
 			d.Calls()
 			printed, err := d.bash(c.p, "link.sh", append(c.arguments, id)...)
-			if err == nil || !strings.Contains(printed, "AccessDenied") {
+			if err == nil || !strings.Contains(printed, refusal) {
 				t.Errorf("%v\n%s", err, printed)
 			}
 			if !c.changes {
@@ -259,5 +269,56 @@ func TestLinkingFailsWhenObjectsCannotBeRead(t *testing.T) {
 			d.override(c.program, c.words, "exec \"$0-simulated\" \"$@\"")
 			d.mustRun(c.p, "link.sh", append(c.arguments, id)...)
 		})
+	}
+}
+
+// TestGoogleSetupFailsWhenObjectsCannotBeRead checks that setup.sh does not try to create what it
+// may not read.
+func TestGoogleSetupFailsWhenObjectsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for words, next := range map[string]string{
+		"pubsub topics describe": "pubsub topics create", "logging sinks describe": "logging sinks create",
+		"iam service-accounts describe": "iam service-accounts create", "pubsub subscriptions describe": "pubsub subscriptions create",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			d := newScriptFixture(t)
+			id := d.customers()[posture.GCP][0]
+			d.mustRun(posture.GCP, "link.sh", id)
+			d.override("gcloud", words, fmt.Sprintf("echo %q >&2; exit 1", deniedByGoogle))
+			d.Calls()
+			printed, err := d.bash(posture.GCP, "setup.sh", id)
+			if err == nil || !strings.Contains(printed, deniedByGoogle) || strings.Contains(printed, "+ gcloud "+next) {
+				t.Errorf("%v\n%s", err, printed)
+			}
+			d.override("gcloud", words, "exec \"$0-simulated\" \"$@\"")
+			d.mustRun(posture.GCP, "setup.sh", id)
+		})
+	}
+}
+
+// TestGoogleDryRunWithDisabledService checks that a dry run of setup.sh prints what a run would
+// create in a project whose services are not enabled yet.
+func TestGoogleDryRunWithDisabledService(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	id := d.customers()[posture.GCP][0]
+	d.override("gcloud", "pubsub topics describe", "echo 'ERROR: (gcloud.pubsub.topics.describe) PERMISSION_DENIED: Cloud Pub/Sub API has not been used in project 1 before or it is disabled.' >&2; exit 1")
+	printed, err := d.bash(posture.GCP, "setup.sh", "--dry-run", id)
+	if err != nil || !strings.Contains(printed, "+ gcloud pubsub topics create") {
+		t.Errorf("%v\n%s", err, printed)
+	}
+}
+
+// TestGoogleServiceAccountIsCreated checks that the error for a service account that does not
+// exist, which differs from those for other objects, is understood.
+func TestGoogleServiceAccountIsCreated(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	id := d.customers()[posture.GCP][0]
+	d.override("gcloud", "iam service-accounts describe", "echo 'ERROR: (gcloud.iam.service-accounts.describe) NOT_FOUND: Unknown service account. This command is authenticated as admin.' >&2; exit 1")
+	printed, err := d.bash(posture.GCP, "setup.sh", "--dry-run", id)
+	if err != nil || !strings.Contains(printed, "+ gcloud iam service-accounts create") {
+		t.Errorf("%v\n%s", err, printed)
 	}
 }

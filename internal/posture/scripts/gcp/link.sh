@@ -52,9 +52,6 @@ option() {
 	esac
 }
 
-# there reports whether an object exists.
-there() { gcloud "$@" --format=none >/dev/null 2>&1; }
-
 # make_reader creates the service account. Google counts its calls against its own
 # project, in which the called services must be enabled.
 make_reader() {
@@ -64,7 +61,7 @@ make_reader() {
 	for ((i = 0; i < ${#services[@]}; i += 20)); do # one request enables at most 20
 		run gcloud services enable "${services[@]:i:20}" --project="$home"
 	done
-	there iam service-accounts describe "$reader" --project="$home" ||
+	exists gcloud iam service-accounts describe "$reader" --project="$home" --format=none --quiet ||
 		run gcloud iam service-accounts create "$name" --project="$home" --display-name='Vigil reads how resources are configured'
 }
 
@@ -85,7 +82,7 @@ make_credential() {
 
 link_account() {
 	local verb=create
-	if there iam roles describe "$role" --project="$1"; then
+	if exists gcloud iam roles describe "$role" --project="$1" --format=none --quiet; then
 		verb=update
 		if [[ $(gcloud iam roles describe "$role" --project="$1" --format='value(deleted)') == True ]]; then
 			run gcloud iam roles undelete "$role" --project="$1" >/dev/null

@@ -2,12 +2,13 @@
 # Sets up the event stream of Google Cloud projects to Vigil at @url@.
 #
 # In each project, the script creates a topic, a log sink that forwards the changes in the
-# audit log, a service account without permissions that only signs tokens, and a
-# subscription that pushes to Vigil with these tokens. Running it again changes nothing.
+# audit log, a subscription that pushes to Vigil, and a service account without permissions,
+# as which Pub/Sub authenticates itself to Vigil. Running it again creates nothing new: it
+# updates the sink and the subscription, and sends another test message.
 #
 #   VIGIL_API_TOKEN=... bash setup.sh [options] PROJECT...
 #
-# The user of this script needs, in each project: roles/pubsub.editor,
+# The user of this script needs, in each project: roles/pubsub.admin,
 # roles/logging.configWriter, roles/iam.serviceAccountAdmin,
 # roles/iam.serviceAccountUser, roles/serviceusage.serviceUsageAdmin,
 # resourcemanager.projects.get.
@@ -28,11 +29,8 @@ option() { return 1; }
 
 filter='logName:"cloudaudit.googleapis.com%2Factivity"'
 
-# there reports whether an object exists.
-there() { gcloud "$@" --format=none >/dev/null 2>&1; }
-
 set_up() {
-	local answer topic subscription pusher endpoint number writer verb sign
+	local answer topic subscription pusher endpoint number writer verb pubsub_agent
 	if [[ -n $dry_run ]]; then
 		answer="{\"topicName\":\"vigil-events-HANDLE\",\"subscriptionName\":\"vigil-push-HANDLE\",\"serviceAccount\":\"vigil-push-HANDLE@$1.iam.gserviceaccount.com\",\"endpoint\":\"$VIGIL_URL/events/gcp\"}"
 	else
@@ -45,21 +43,21 @@ set_up() {
 
 	run gcloud services enable pubsub.googleapis.com logging.googleapis.com iam.googleapis.com --project="$1"
 	number=$(gcloud projects describe "$1" --format='value(projectNumber)')
-	there pubsub topics describe "$topic" --project="$1" ||
+	exists gcloud pubsub topics describe "$topic" --project="$1" --format=none --quiet ||
 		run gcloud pubsub topics create "$topic" --project="$1" --labels=created-by=vigil
 	verb=create
-	there logging sinks describe "$topic" --project="$1" && verb=update
+	exists gcloud logging sinks describe "$topic" --project="$1" --format=none --quiet && verb=update
 	run gcloud logging sinks "$verb" "$topic" "pubsub.googleapis.com/projects/$1/topics/$topic" --project="$1" --log-filter="$filter"
 	writer=WRITER # nothing is made in a dry run
 	[[ -n $dry_run ]] || writer=$(gcloud logging sinks describe "$topic" --project="$1" --format='value(writerIdentity)')
 	run gcloud pubsub topics add-iam-policy-binding "$topic" --project="$1" --member="$writer" --role=roles/pubsub.publisher >/dev/null
 
-	there iam service-accounts describe "$pusher" --project="$1" ||
+	exists gcloud iam service-accounts describe "$pusher" --project="$1" --format=none --quiet ||
 		run gcloud iam service-accounts create "${pusher%%@*}" --project="$1" --display-name='Pushes events to Vigil'
-	sign="serviceAccount:service-$number@gcp-sa-pubsub.iam.gserviceaccount.com"
-	run gcloud iam service-accounts add-iam-policy-binding "$pusher" --project="$1" --member="$sign" --role=roles/iam.serviceAccountTokenCreator >/dev/null
+	pubsub_agent="serviceAccount:service-$number@gcp-sa-pubsub.iam.gserviceaccount.com"
+	run gcloud iam service-accounts add-iam-policy-binding "$pusher" --project="$1" --member="$pubsub_agent" --role=roles/iam.serviceAccountTokenCreator >/dev/null
 
-	if there pubsub subscriptions describe "$subscription" --project="$1"; then
+	if exists gcloud pubsub subscriptions describe "$subscription" --project="$1" --format=none --quiet; then
 		run gcloud pubsub subscriptions update "$subscription" --project="$1" --push-endpoint="$endpoint" \
 			--push-auth-service-account="$pusher" --push-auth-token-audience="$endpoint"
 	else

@@ -151,8 +151,13 @@ check_accounts() {
 	[[ $count -le 100 ]] || die "$count accounts given, but one run handles at most 100"
 }
 
-# missing matches the errors by which clouds report that an object does not exist.
-missing="NoSuchEntity|NotFound|not found|not exist|doesn't exist|could not be found"
+# missing matches the errors by which clouds report that an object does not exist. A service
+# of Google Cloud that is disabled in a project has no objects there.
+missing="NoSuchEntity|NotFound|NOT_FOUND|not found|not exist|doesn't exist|could not be found|SERVICE_DISABLED|has not been used in project"
+
+# denied matches the error by which Google Cloud refuses access: "denied on resource (or it may
+# not exist)".
+denied="it may not exist"
 
 # unreadable matches the errors by which Azure reports a subscription that the caller may not
 # read. They say that it was not found, but nothing about the objects in it.
@@ -164,7 +169,7 @@ unreadable="SubscriptionNotFound|subscription (of )?'[^']*' (not found|could not
 exists() {
 	local answer
 	answer=$("$@" 2>&1 >/dev/null) && return
-	! grep -qiE "$unreadable" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return 1
+	! grep -qiE "$unreadable|$denied" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return 1
 	say "$answer"
 	die "cannot find out whether it exists: $(printf '%q ' "$@")"
 }
@@ -176,7 +181,7 @@ drop() {
 	say "+ $(printf '%q ' "$@")"
 	[[ -z $dry_run ]] || return 0
 	answer=$("$@" 2>&1) && return
-	grep -qiE "$missing" <<<"$answer" && return
+	! grep -qiE "$denied" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return
 	say "$answer"
 	return 1
 }
