@@ -1,0 +1,61 @@
+package aws
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+
+	"vigil/internal/posture"
+	collectaws "vigil/internal/posture/collect/aws"
+	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/stream/change"
+)
+
+// declaredIndex is the index of the declarations that come with Vigil.
+var declaredIndex = sync.OnceValue(func() *change.Index {
+	return change.NewIndex(collectaws.Declarations(declared.Catalog()))
+})
+
+// TestCallsReadWhatTheyChange checks that a call reads the resource whose properties, edges or
+// tags it changes. A want of "" stands for all resources of the type: the call names none.
+func TestCallsReadWhatTheyChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		source, call, parameters string
+		entityType               posture.EntityType
+		want                     string
+	}{
+		{"redshift", "EnableLogging", `{"clusterIdentifier": "sales", "bucketName": "logs"}`, "AWS.Redshift.Cluster", "sales"},
+		{"redshift", "DisableLogging", `{"clusterIdentifier": "sales"}`, "AWS.Redshift.Cluster", "sales"},
+		{"redshift", "PauseCluster", `{"clusterIdentifier": "sales"}`, "AWS.Redshift.Cluster", "sales"},
+		{"rds", "EnableHttpEndpoint", `{"resourceArn": "arn:aws:rds:eu-west-1:123456789012:cluster:orders"}`, "AWS.RDS.DBCluster", "orders"},
+		{"rds", "StopDBCluster", `{"dBClusterIdentifier": "orders"}`, "AWS.RDS.DBCluster", "orders"},
+		{"rds", "StopDBCluster", `{"dBClusterIdentifier": "orders"}`, "AWS.DocDB.DBCluster", "orders"},
+		{"rds", "StopDBCluster", `{"dBClusterIdentifier": "orders"}`, "AWS.Neptune.DBCluster", "orders"},
+		{"rds", "AddRoleToDBInstance", `{"dBInstanceIdentifier": "db", "roleArn": "arn:aws:iam::123456789012:role/app"}`, "AWS.RDS.DBInstance", "db"},
+		{"rds", "CreateDBCluster", `{"dBClusterIdentifier": "orders", "globalClusterIdentifier": "world"}`, "AWS.RDS.GlobalCluster", "world"},
+		{"docdb-elastic", "StopCluster", `{"clusterArn": "arn:aws:docdb-elastic:eu-west-1:123456789012:cluster/c1"}`, "AWS.DocDB.ElasticCluster", "c1"},
+		{"dynamodb", "ImportTable", `{"tableCreationParameters": {"tableName": "orders"}}`, "AWS.DynamoDB.Table", "orders"},
+		{"elasticache", "ModifyUserGroup", `{"userGroupId": "group", "userIdsToAdd": ["ada"]}`, "AWS.ElastiCache.User", "ada"},
+		{"memorydb", "UpdateACL", `{"aCLName": "acl", "userNamesToRemove": ["ada"]}`, "AWS.MemoryDB.User", "ada"},
+		{"neptune-graph", "StopGraph", `{"graphIdentifier": "g-0123456789"}`, "AWS.NeptuneGraph.Graph", "g-0123456789"},
+		{"es", "UpgradeDomain", `{"domainName": "search"}`, "AWS.OpenSearch.Domain", "search"},
+		{"dms", "StopReplicationTask", `{"replicationTask": {"replicationTaskIdentifier": "task"}}`, "AWS.DMS.ReplicationTask", "task"},
+	} {
+		var e event
+		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
+		if err := json.Unmarshal([]byte(c.parameters), &e.Detail.RequestParameters); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, target := range e.targets(declaredIndex()) {
+			if target.Type == c.entityType {
+				got = append(got, target.Name)
+			}
+		}
+		if !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s of %s reads %s %q, want %q", c.call, c.parameters, c.entityType, got, c.want)
+		}
+	}
+}
