@@ -49,14 +49,11 @@ func (val value) walk(names []string) (all []InputMember) {
 		}
 	}
 	for _, element := range val.list {
-		if element.object != nil {
-			for _, m := range element.object.members {
-				all = append(all, m.value.walk(append(names[:len(names):len(names)], m.name))...)
-			}
-		}
+		all = append(all, element.walk(names)...)
 	}
 	return all
 }
 
-// Stages returns the stages of a type's list with from stages expanded.
+// Stages returns the stages of a type's list. A first stage with from is replaced by the
+// stages of the type that it names.
 func (c *Catalog) Stages(t *Type) []Stage { return c.expand(t.List) }

@@ -37,6 +37,7 @@ func TestInvalidDeclarations(t *testing.T) {
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: "${^KeyId}"}}]}`:                                                                          "above the first item",
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, unchanged: {Version: KeyMetadata.KeyId}}]}`:                                       "unchanged: Version: ",
 		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name}, unchanged: {KeyId: KeyMetadata.Version}}]}`:                                       "unchanged: KeyMetadata.Version: ",
+		`{list: [{call: kms.ListKeys, items: Keys}], calls: [{call: kms.DescribeKey, input: {KeyId: $name, GrantTokens: ["${Nothing}"]}}]}`:                                                   "input GrantTokens: Nothing: ",
 		`list: [{call: kms.ListKeys, items: Keys}, {call: kms.DescribeKey, input: {KeyId: "${KeyId}"}, when: {Nothing: a}, items: KeyMetadata}]`:                                              "kms.DescribeKey: when: Nothing: ",
 		`{list: [{call: kms.ListKeys, items: Keys}], xid: key>Nothing, calls: [{call: kms.DescribeKey, as: key, input: {KeyId: $name}, at: KeyMetadata}]}`:                                    "xid: Nothing: ",
 		`{list: [{call: kms.ListKeys, items: Keys}], display: key>Nothing, calls: [{call: kms.DescribeKey, as: key, input: {KeyId: $name}, at: KeyMetadata}]}`:                                "display: Nothing: ",
