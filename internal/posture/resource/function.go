@@ -22,17 +22,17 @@ type Function struct {
 	Reads       []posture.EntityType
 	Permissions []string
 	Apply       func(in FunctionInput, b *Builder) error
-	// Absent adds the properties for the case that the cloud reports that there is
-	// no such thing. When it is nil, the properties are left out.
+	// Absent adds the properties when the cloud reports that what the function reads,
+	// such as a policy, does not exist. When it is nil, the properties are left out.
 	Absent func(b *Builder)
 }
 
 // A FunctionInput is the input of a function.
 type FunctionInput struct {
-	Context
-	Ctx   context.Context
-	Value gjson.Result // value at the declared path; the item or response when no path is declared
-	Item  *Item        // the item of the list
+	Context                 // the variables of the unit, and the cloud
+	Ctx     context.Context // for the calls that it makes
+	Value   gjson.Result    // value at the declared path; the item or response when no path is declared
+	Item    *Item           // the item of the list
 	// Items returns the raw items of another type of the same account and region.
 	Items func(posture.EntityType) ([]Item, error)
 	// Caller makes calls.
@@ -66,8 +66,8 @@ type Caller interface {
 	// Each visits the raw items of another type one after another without keeping
 	// all of them in memory.
 	Each(ctx context.Context, t posture.EntityType, visit func(*Item) error) error
-	// One returns the raw item of another type that identifies a resource with the
-	// name, or a resource that contains a child resource with the name.
+	// One returns the raw item, of another type, of the resource called name; or, if
+	// name is that of a child resource, the item of its parent.
 	One(ctx context.Context, t posture.EntityType, name string) (*Item, error)
 	// Once returns the result of read, which is called once for all items of a
 	// list. The key identifies the result.

@@ -2,7 +2,9 @@ package resource
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,12 +56,13 @@ type Property struct {
 	// number. Without Absent the property is left out.
 	Absent any `yaml:"absent"`
 
-	// Exposed is the reason to show, such as "has a public address", when the
-	// property makes the resource reachable from the internet: when it has a
-	// value, is true, or is one of ExposedIf.
+	// Exposed says why the property makes the resource reachable from the internet,
+	// such as "has a public address". The resource is reachable when the property
+	// has a value, is true, or is one of ExposedIf.
 	Exposed   string  `yaml:"exposed"`
 	ExposedIf Strings `yaml:"exposedIf"`
-	// Powerful says that an identity or policy has full access when it is true.
+	// Powerful says that the property is true for identities or policies that have
+	// full access.
 	Powerful bool `yaml:"powerful"`
 }
 
@@ -109,12 +112,13 @@ func (p *Property) check() error {
 	case len(p.Values) > 0 && p.Kind != Text && p.Kind != Texts:
 		return fmt.Errorf("values require type string")
 	case absent != nil && !p.accepts(absent):
-		return fmt.Errorf("absent %v is not of type %s", absent, p.Kind)
+		return fmt.Errorf("absent %v is not of type %s, or not one of values", absent, p.Kind)
 	}
 	return nil
 }
 
-// accepts reports whether a YAML value has the property's kind.
+// accepts reports whether the property may have a YAML value: the value has the
+// property's kind and, if Values are declared, is one of them.
 func (p *Property) accepts(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -152,7 +156,7 @@ func (p *Property) put(b *Builder, item *Item, v Vars) {
 		}
 		return
 	}
-	if !p.read(b, p.At.Eval(item, v), v) {
+	if !p.putValue(b, p.At.Eval(item, v), v) {
 		p.putAbsent(b)
 	}
 }
@@ -169,8 +173,9 @@ func (p *Property) putAbsent(b *Builder) {
 	}
 }
 
-// read adds a value and reports whether it exists.
-func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
+// putValue adds the property with a value of a response. It returns false if there is no
+// usable value.
+func (p *Property) putValue(b *Builder, value gjson.Result, v Vars) bool {
 	switch {
 	case p.NotEmpty:
 		nonEmpty := value.IsObject() && len(value.Map()) > 0 || value.IsArray() && len(value.Array()) > 0 || value.Type == gjson.String && value.Str != ""
@@ -181,7 +186,7 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	}
 	switch p.Kind {
 	case Flag:
-		return p.readFlag(b, value, v)
+		return p.putFlag(b, value, v)
 	case Long:
 		n, ok := wholeNumber(value)
 		if ok {
@@ -205,7 +210,7 @@ func (p *Property) read(b *Builder, value gjson.Result, v Vars) bool {
 	return text != ""
 }
 
-func (p *Property) readFlag(b *Builder, value gjson.Result, v Vars) bool {
+func (p *Property) putFlag(b *Builder, value gjson.Result, v Vars) bool {
 	switch text := value.String(); {
 	case len(p.Is) > 0:
 		b.Flag(p.Name, p.isAny(value, v))
@@ -227,16 +232,16 @@ func (p *Property) isAny(value gjson.Result, v Vars) bool {
 	return slices.ContainsFunc(p.Is, func(want string) bool { return v.matches(want, value.String()) })
 }
 
-// wholeNumber parses a number or a numeric string.
+// wholeNumber parses a whole number or a string of digits. It returns false for other values,
+// such as 7.5 and "30s", because a part of them would be a wrong value.
 func wholeNumber(value gjson.Result) (int64, bool) {
 	switch value.Type {
 	case gjson.Number:
-		return value.Int(), true
+		whole := value.Num == math.Trunc(value.Num) && math.Abs(value.Num) < 1<<63
+		return value.Int(), whole
 	case gjson.String:
-		var n int64
-		if _, err := fmt.Sscanf(value.Str, "%d", &n); err == nil {
-			return n, true
-		}
+		n, err := strconv.ParseInt(value.Str, 10, 64)
+		return n, err == nil
 	}
 	return 0, false
 }

@@ -23,7 +23,7 @@ func values(b *Builder) string {
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	item := &Item{Result: gjson.Parse(`{
-		"text":"web","empty":"","number":7,"digits":"42","yes":true,"spelt":"TRUE","when":"2024-05-01T10:00:00.123+02:00",
+		"text":"web","empty":"","number":7,"digits":"42","suffixed":"12abc","fraction":7.9,"whole":8.0,"large":9007199254740993,"toolarge":1e30,"fractiontext":"7.9","yes":true,"spelt":"TRUE","when":"2024-05-01T10:00:00.123+02:00",
 		"list":["b","a","b"],"nested":[["x"],["y"]],"object":{"k":1},"objects":[{"a":1,"b":"x"},{"a":2,"b":"y"}],"none":null,"nothing":[],"unset":"MODE_UNSPECIFIED"}`)}
 	for yamlText, want := range map[string]string{
 		`{at: text, doc: d}`:                                            "string=web",
@@ -35,6 +35,12 @@ func TestProperties(t *testing.T) {
 		`{at: number, type: long, doc: d}`:                              "long=7",
 		`{at: digits, type: long, doc: d}`:                              "long=42",
 		`{at: text, type: long, absent: 0, doc: d}`:                     "long=0",
+		`{at: suffixed, type: long, doc: d}`:                            "",
+		`{at: fraction, type: long, doc: d}`:                            "",
+		`{at: fractiontext, type: long, doc: d}`:                        "",
+		`{at: toolarge, type: long, doc: d}`:                            "",
+		`{at: whole, type: long, doc: d}`:                               "long=8",
+		`{at: large, type: long, doc: d}`:                               "long=9007199254740993",
 		`{at: yes, type: bool, doc: d}`:                                 "bool=true",
 		`{at: spelt, type: bool, doc: d}`:                               "bool=true",
 		`{at: missing, type: bool, doc: d}`:                             "",
@@ -82,7 +88,7 @@ func TestInvalidProperties(t *testing.T) {
 		`{at: x, doc: d, type: float}`:             "unknown type",
 		`{at: x, doc: d, path: y}`:                 `unknown member "path"`,
 		`{at: x, doc: d, absent: 1}`:               "not of type string",
-		`{at: x, doc: d, values: [a], absent: b}`:  "not of type string",
+		`{at: x, doc: d, values: [a], absent: b}`:  "not one of values",
 		`{at: x, doc: d, type: bool, values: [a]}`: "values require type string",
 		`{at: x, doc: d, type: long, is: a}`:       "is and notEmpty require type bool",
 	} {
