@@ -43,7 +43,7 @@ func (p feedPosition) String() string {
 }
 
 func parseFeedPosition(text string) (p feedPosition, err error) {
-	if n, err := fmt.Sscanf(text, "%d.%d.%d.%d", &p.changedAt, &p.accountNo, &p.generation, &p.index); n != 4 || err != nil || p.index < 0 {
+	if n, err := fmt.Sscanf(text, "%d.%d.%d.%d", &p.changedAt, &p.accountNo, &p.generation, &p.index); n != 4 || err != nil || p.index < 0 || p.String() != text {
 		return p, fault.New(fault.Invalid, "malformed position in the change feed")
 	}
 	return p, nil

@@ -27,6 +27,18 @@ func TestSortKeysAreParsed(t *testing.T) {
 	}
 }
 
+func TestFeedPositionsAreParsed(t *testing.T) {
+	p := feedPosition{changedAt: 1700000000000, accountNo: 2, generation: 3, index: 4}
+	if got, err := parseFeedPosition(p.String()); err != nil || got != p {
+		t.Errorf("%q is parsed as %+v, %v; want %+v", p, got, err, p)
+	}
+	for _, text := range []string{"", "1.2.3", "1.2.3.4xyz", "1.2.3.4.5", "1.2.3.-4", " 1.2.3.4", "1.2.3.4 "} {
+		if got, err := parseFeedPosition(text); !fault.Is(err, fault.Invalid) {
+			t.Errorf("%q is parsed as %+v, %v; want an error of kind fault.Invalid", text, got, err)
+		}
+	}
+}
+
 func TestTooManyEntitiesAreNotSorted(t *testing.T) {
 	if err := checkSortable(posture.MaxSortedEntities); err != nil {
 		t.Error(err)
