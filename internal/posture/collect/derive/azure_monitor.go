@@ -21,7 +21,8 @@ var azureAlertConditions = textsFunction("conditions", "Its conditions, such as 
 	return all
 })
 
-// azureConditions returns the conditions of an alert, whether all or any of them must be met.
+// azureConditions returns the conditions of an alert as one list: those that must all be met,
+// and those of which one suffices.
 func azureConditions(alert gjson.Result) (all []gjson.Result) {
 	for _, c := range alert.Get("properties.condition.allOf").Array() {
 		all = append(all, c.Get("anyOf").Array()...)
@@ -35,19 +36,26 @@ func azureConditions(alert gjson.Result) (all []gjson.Result) {
 // azureActivityLog are the categories of a subscription's activity log.
 var azureActivityLog = []string{"Administrative", "Alert", "Autoscale", "Policy", "Recommendation", "ResourceHealth", "Security", "ServiceHealth"}
 
-// azureLogs adds the log categories, or groups of them, that one diagnostic setting
-// or a list of them exports. A setting that exports the group allLogs exports all
-// of the given categories.
+// allLogs is the group of all log categories of a resource.
+const allLogs = "allLogs"
+
+// azureLogs adds the log categories, and groups of categories, that one diagnostic setting
+// or a list of them exports. If one exports the group allLogs, it also adds the given
+// categories, which should be all that the group contains.
 func azureLogs(categories ...string) resource.Function {
 	return textsFunction("logs", "The log categories, or groups of them, that diagnostic settings export.", func(settings gjson.Result) (all []string) {
 		for _, s := range settings.Array() { // a single setting is treated as a list of one
 			for _, log := range s.Get("properties.logs").Array() {
 				if log.Get("enabled").Bool() {
-					all = append(all, strings.TrimSpace(log.Get("category").String()+log.Get("categoryGroup").String()))
+					name := strings.TrimSpace(log.Get("category").String() + log.Get("categoryGroup").String()) // it has one of them
+					if strings.EqualFold(name, allLogs) { // Azure does not keep to one spelling
+						name = allLogs
+					}
+					all = append(all, name)
 				}
 			}
 		}
-		if slices.Contains(all, "allLogs") {
+		if slices.Contains(all, allLogs) {
 			all = append(all, categories...)
 		}
 		return all
