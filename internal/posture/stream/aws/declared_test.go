@@ -42,6 +42,17 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"neptune-graph", "StopGraph", `{"graphIdentifier": "g-0123456789"}`, "AWS.NeptuneGraph.Graph", "g-0123456789"},
 		{"es", "UpgradeDomain", `{"domainName": "search"}`, "AWS.OpenSearch.Domain", "search"},
 		{"dms", "StopReplicationTask", `{"replicationTask": {"replicationTaskIdentifier": "task"}}`, "AWS.DMS.ReplicationTask", "task"},
+		{"logs", "PutLogGroupDeletionProtection", `{"logGroupIdentifier": "/app/web", "deletionProtectionEnabled": true}`, "AWS.Logs.LogGroup", "/app/web"},
+		{"logs", "PutLogGroupDeletionProtection", `{"logGroupIdentifier": "arn:aws:logs:eu-west-1:123456789012:log-group:/app/web"}`, "AWS.Logs.LogGroup", "/app/web"},
+		{"logs", "AssociateKmsKey", `{"resourceIdentifier": "arn:aws:logs:eu-west-1:123456789012:log-group:/app/web"}`, "AWS.Logs.LogGroup", "/app/web"},
+		{"logs", "PutMetricFilter", `{"logGroupName": "/app/web", "filterName": "errors"}`, "AWS.Logs.LogGroup", "/app/web"},
+		{"logs", "CreateDelivery", `{"deliverySourceName": "cdn"}`, "AWS.CloudFront.Distribution", ""},
+		{"cloudfront", "AssociateDistributionWebACL2020_05_31", `{"id": "E1", "webACLArn": "arn:aws:wafv2:us-east-1:123456789012:global/webacl/n/i"}`, "AWS.CloudFront.Distribution", "E1"},
+		{"wafv2", "PutLoggingConfiguration", `{"loggingConfiguration": {"resourceArn": "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/n/i"}}`, "AWS.WAF.WebACL", "regional/n/i"},
+		{"wafv2", "DeleteLoggingConfiguration", `{"resourceArn": "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/n/i"}`, "AWS.WAF.WebACL", "regional/n/i"},
+		{"wafv2", "DisassociateWebACL", `{"resourceArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/1"}`, "AWS.WAF.WebACL", ""},
+		{"route53", "CreateQueryLoggingConfig", `{"hostedZoneId": "Z1"}`, "AWS.Route53.HostedZone", "Z1"},
+		{"ses", "PutEmailIdentityDkimSigningAttributes", `{"emailIdentity": "example.com"}`, "AWS.SES.EmailIdentity", "example.com"},
 	} {
 		var e event
 		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
