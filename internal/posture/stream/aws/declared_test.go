@@ -53,6 +53,15 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"wafv2", "DisassociateWebACL", `{"resourceArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/1"}`, "AWS.WAF.WebACL", ""},
 		{"route53", "CreateQueryLoggingConfig", `{"hostedZoneId": "Z1"}`, "AWS.Route53.HostedZone", "Z1"},
 		{"ses", "PutEmailIdentityDkimSigningAttributes", `{"emailIdentity": "example.com"}`, "AWS.SES.EmailIdentity", "example.com"},
+		{"network-firewall", "UpdateSubnetChangeProtection", `{"firewallArn": "arn:aws:network-firewall:eu-west-1:123456789012:firewall/edge"}`, "AWS.NetworkFirewall.Firewall", "edge"},
+		{"route53resolver", "AssociateResolverEndpointIpAddress", `{"resolverEndpointId": "rslvr-in-1"}`, "AWS.Route53Resolver.Endpoint", "rslvr-in-1"},
+		{"route53domains", "RenewDomain", `{"domainName": "example.com"}`, "AWS.Route53Domains.Domain", "example.com"},
+		{"directconnect", "ConfirmConnection", `{"connectionId": "dxcon-1"}`, "AWS.DirectConnect.Connection", "dxcon-1"},
+		{"directconnect", "CreateBGPPeer", `{"virtualInterfaceId": "dxvif-1"}`, "AWS.DirectConnect.VirtualInterface", "dxvif-1"},
+		{"elasticloadbalancing", "SetLoadBalancerListenerSSLCertificate", `{"loadBalancerName": "web", "loadBalancerPort": 443}`, "AWS.ELB.ClassicLoadBalancer", "web"},
+		{"apigateway", "UpdateRoute", `{"apiId": "a1", "routeId": "r1", "authorizationType": "NONE"}`, "AWS.APIGateway.HttpApi", "a1"},
+		{"apigateway", "ImportRestApi", `{"id": "a1"}`, "AWS.APIGateway.RestApi", "a1"},
+		{"appsync", "UpdateApiCache", `{"apiId": "a1", "type": "SMALL"}`, "AWS.AppSync.GraphqlApi", "a1"},
 	} {
 		var e event
 		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
