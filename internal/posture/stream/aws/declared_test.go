@@ -62,6 +62,16 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"apigateway", "UpdateRoute", `{"apiId": "a1", "routeId": "r1", "authorizationType": "NONE"}`, "AWS.APIGateway.HttpApi", "a1"},
 		{"apigateway", "ImportRestApi", `{"id": "a1"}`, "AWS.APIGateway.RestApi", "a1"},
 		{"appsync", "UpdateApiCache", `{"apiId": "a1", "type": "SMALL"}`, "AWS.AppSync.GraphqlApi", "a1"},
+		{"ec2", "CreateNatGateway", `{"subnetId": "subnet-0a1b2c3d", "allocationId": "eipalloc-0a1b2c3d"}`, "AWS.EC2.Address", "eipalloc-0a1b2c3d"},
+		{"ec2", "ResetImageAttribute", `{"imageId": "ami-0a1b2c3d"}`, "AWS.EC2.Image", "ami-0a1b2c3d"},
+		{"ec2", "ResetSnapshotAttribute", `{"snapshotId": "snap-0a1b2c3d"}`, "AWS.EC2.Snapshot", "snap-0a1b2c3d"},
+		{"ec2", "AttachVolume", `{"instanceId": "i-0a1b2c3d", "volumeId": "vol-0a1b2c3d"}`, "AWS.EC2.Instance", "i-0a1b2c3d"},
+		{"ec2", "ModifyVpnTunnelOptions", `{"ModifyVpnTunnelOptionsRequest": {"VpnConnectionId": "vpn-0a1b2c3d"}}`, "AWS.EC2.VpnConnection", "vpn-0a1b2c3d"},
+		{"ec2", "ModifyInstanceConnectEndpoint", `{"instanceConnectEndpointId": "eice-0a1b2c3d"}`, "AWS.EC2.InstanceConnectEndpoint", "eice-0a1b2c3d"},
+		{"ec2", "AssociateNatGatewayAddress", `{"natGatewayId": "nat-0a1b2c3d"}`, "AWS.EC2.NatGateway", "nat-0a1b2c3d"},
+		{"ec2", "AssociateDhcpOptions", `{"dhcpOptionsId": "dopt-0a1b2c3d", "vpcId": "vpc-0a1b2c3d"}`, "AWS.EC2.Vpc", "vpc-0a1b2c3d"},
+		{"ec2", "UnassignPrivateIpAddresses", `{"networkInterfaceId": "eni-0a1b2c3d"}`, "AWS.EC2.NetworkInterface", "eni-0a1b2c3d"},
+		{"ec2", "EnableVgwRoutePropagation", `{"gatewayId": "vgw-0a1b2c3d", "routeTableId": "rtb-0a1b2c3d"}`, "AWS.EC2.RouteTable", "rtb-0a1b2c3d"},
 	} {
 		var e event
 		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
