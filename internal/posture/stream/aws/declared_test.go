@@ -72,6 +72,18 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"ec2", "AssociateDhcpOptions", `{"dhcpOptionsId": "dopt-0a1b2c3d", "vpcId": "vpc-0a1b2c3d"}`, "AWS.EC2.Vpc", "vpc-0a1b2c3d"},
 		{"ec2", "UnassignPrivateIpAddresses", `{"networkInterfaceId": "eni-0a1b2c3d"}`, "AWS.EC2.NetworkInterface", "eni-0a1b2c3d"},
 		{"ec2", "EnableVgwRoutePropagation", `{"gatewayId": "vgw-0a1b2c3d", "routeTableId": "rtb-0a1b2c3d"}`, "AWS.EC2.RouteTable", "rtb-0a1b2c3d"},
+		{"ecr", "PutLifecyclePolicy", `{"repositoryName": "app"}`, "AWS.ECR.Repository", "app"},
+		{"ecr", "PutRegistryScanningConfiguration", `{"scanType": "ENHANCED"}`, "AWS.ECR.Repository", ""},
+		{"ecs", "PutClusterCapacityProviders", `{"cluster": "web"}`, "AWS.ECS.Cluster", "web"},
+		{"elasticfilesystem", "PutBackupPolicy", `{"fileSystemId": "fs-1"}`, "AWS.EFS.FileSystem", "fs-1"},
+		{"autoscaling", "AttachTrafficSources", `{"autoScalingGroupName": "web"}`, "AWS.AutoScaling.Group", "web"},
+		{"autoscaling", "DeleteTags", `{"tags": [{"resourceId": "web", "resourceType": "auto-scaling-group", "key": "env"}]}`, "AWS.AutoScaling.Group", "web"},
+		{"lambda", "PutFunctionCodeSigningConfig20200630", `{"codeSigningConfigArn": "arn:aws:lambda:eu-west-1:123456789012:code-signing-config:csc-1"}`, "AWS.Lambda.CodeSigningConfig", "csc-1"},
+		{"lightsail", "UpdateInstanceMetadataOptions", `{"instanceName": "web"}`, "AWS.Lightsail.Instance", "web"},
+		{"lightsail", "StopRelationalDatabase", `{"relationalDatabaseName": "db"}`, "AWS.Lightsail.Database", "db"},
+		{"workspaces", "StopWorkspaces", `{"stopWorkspaceRequests": [{"workspaceId": "ws-1"}]}`, "AWS.WorkSpaces.Workspace", "ws-1"},
+		{"storagegateway", "ShutdownGateway", `{"gatewayARN": "arn:aws:storagegateway:eu-west-1:123456789012:gateway/sgw-1"}`, "AWS.StorageGateway.Gateway", "sgw-1"},
+		{"glue", "StopCrawler", `{"name": "web"}`, "AWS.Glue.Crawler", "web"},
 	} {
 		var e event
 		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
