@@ -84,6 +84,17 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"workspaces", "StopWorkspaces", `{"stopWorkspaceRequests": [{"workspaceId": "ws-1"}]}`, "AWS.WorkSpaces.Workspace", "ws-1"},
 		{"storagegateway", "ShutdownGateway", `{"gatewayARN": "arn:aws:storagegateway:eu-west-1:123456789012:gateway/sgw-1"}`, "AWS.StorageGateway.Gateway", "sgw-1"},
 		{"glue", "StopCrawler", `{"name": "web"}`, "AWS.Glue.Crawler", "web"},
+		{"iam", "CreateServiceLinkedRole", `{"role": {"roleName": "AWSServiceRoleForSupport"}}`, "AWS.IAM.Role", "AWSServiceRoleForSupport"},
+		{"iam", "TagInstanceProfile", `{"instanceProfileName": "web"}`, "AWS.IAM.InstanceProfile", "web"},
+		{"iam", "UntagMFADevice", `{"serialNumber": "arn:aws:iam::123456789012:mfa/ada"}`, "AWS.IAM.VirtualMfaDevice", "ada"},
+		{"kms", "DeleteImportedKeyMaterial", `{"keyId": "k1"}`, "AWS.KMS.Key", "k1"},
+		{"acm", "RevokeCertificate", `{"certificateArn": "arn:aws:acm:eu-west-1:123456789012:certificate/c1"}`, "AWS.ACM.Certificate", "c1"},
+		{"acm-pca", "ImportCertificateAuthorityCertificate", `{"certificateAuthorityArn": "arn:aws:acm-pca:eu-west-1:123456789012:certificate-authority/c1"}`, "AWS.ACMPCA.CertificateAuthority", "c1"},
+		{"access-analyzer", "DeleteServiceLinkedAnalyzer", `{"analyzerName": "a1"}`, "AWS.AccessAnalyzer.Analyzer", "a1"},
+		{"access-analyzer", "CreateServiceLinkedAnalyzer", `{}`, "AWS.Account.Region", ""},
+		{"secretsmanager", "StopReplicationToReplica", `{"aRN": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"}`, "AWS.SecretsManager.Secret", "db-AbCdEf"},
+		{"ds", "EnableSso", `{"directoryId": "d-1"}`, "AWS.DirectoryService.Directory", "d-1"},
+		{"ram", "TagResource", `{"resourceShareArn": "arn:aws:ram:eu-west-1:123456789012:resource-share/s1"}`, "AWS.RAM.ResourceShare", "s1"},
 	} {
 		var e event
 		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
