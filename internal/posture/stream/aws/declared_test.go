@@ -95,6 +95,12 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"secretsmanager", "StopReplicationToReplica", `{"aRN": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"}`, "AWS.SecretsManager.Secret", "db-AbCdEf"},
 		{"ds", "EnableSso", `{"directoryId": "d-1"}`, "AWS.DirectoryService.Directory", "d-1"},
 		{"ram", "TagResource", `{"resourceShareArn": "arn:aws:ram:eu-west-1:123456789012:resource-share/s1"}`, "AWS.RAM.ResourceShare", "s1"},
+		{"account", "EnableRegion", `{"regionName": "af-south-1"}`, "AWS.Account.Account", ""},
+		{"organizations", "LeaveOrganization", `{}`, "AWS.Account.Account", ""},
+		{"backup", "DeleteRecoveryPoint", `{"backupVaultName": "vault"}`, "AWS.Backup.Vault", "vault"},
+		{"cloudformation", "ExecuteChangeSet", `{"changeSetName": "c1", "stackName": "web"}`, "AWS.CloudFormation.Stack", "web"},
+		{"config", "PutServiceLinkedConfigurationRecorder", `{"servicePrincipal": "cloudwatch.amazonaws.com"}`, "AWS.Config.Recorder", ""},
+		{"wellarchitected", "UpgradeLensReview", `{"workloadId": "w1"}`, "AWS.WellArchitected.Workload", "w1"},
 	} {
 		var e event
 		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
