@@ -8,14 +8,14 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   keys?: string;
   /** Why the caller may not do this; the button is disabled then. */
   refused?: string | undefined;
-  /** Changes something on the server, so it is disabled while the server cannot be reached. */
-  changes?: boolean;
+  /** Pressing it changes something on the server, so it is disabled while the server cannot be reached. */
+  writes?: boolean;
 }
 
 /** A button. It stays visible when the caller may not use it, disabled and with the reason as its title. */
-export function Button({ icon, look, keys, refused, changes, children, className = '', ...rest }: Props) {
+export function Button({ icon, look, keys, refused, writes, children, className = '', ...rest }: Props) {
   const { lostSince } = useConnection();
-  const unreached = changes && lostSince !== undefined;
+  const unreached = writes && lostSince !== undefined;
   const title = refused ?? (unreached ? 'The server is not reached' : rest.title);
   return (
     <button

@@ -38,7 +38,7 @@ export function Confirm({ title, action, children, run, onClose }: Props) {
       )}
       <div className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" changes disabled={busy} onClick={() => void go()}>
+        <Button look="danger" writes disabled={busy} onClick={() => void go()}>
           {action}
         </Button>
       </div>

@@ -72,7 +72,7 @@ export function Conflict({ what, differences, onMine, onTheirs, onClose }: Props
       <div className="dialog-foot">
         <Button onClick={onClose}>Go on editing</Button>
         <Button onClick={onTheirs}>Take theirs</Button>
-        <Button look="primary" changes onClick={onMine}>
+        <Button look="primary" writes onClick={onMine}>
           Save mine
         </Button>
       </div>

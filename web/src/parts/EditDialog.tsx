@@ -86,7 +86,7 @@ export function EditDialog<T extends { eTag: string }>(props: Props<T>) {
         <div className="dialog-foot">
           {hint && <span className="small t3 grow">{hint}</span>}
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy || incomplete}>
+          <Button type="submit" look="primary" writes disabled={busy || incomplete}>
             {record ? 'Save' : add}
           </Button>
         </div>

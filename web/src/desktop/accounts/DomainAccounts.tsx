@@ -83,7 +83,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
         <Checkbox label="Verify the credentials with the domain first" checked={verify} onChange={(e) => setVerify(e.target.checked)} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy}>
+          <Button type="submit" look="primary" writes disabled={busy}>
             Add
           </Button>
         </div>
@@ -117,7 +117,7 @@ function PasswordDialog({ account, onClose }: { account: DomainAccount; onClose:
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy}>
+          <Button type="submit" look="primary" writes disabled={busy}>
             Change
           </Button>
         </div>
@@ -149,7 +149,7 @@ function DeleteDialog({ account, onClose }: { account: DomainAccount; onClose: (
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" changes disabled={busy || typed !== account.username}>
+          <Button type="submit" look="danger" writes disabled={busy || typed !== account.username}>
             Delete
           </Button>
         </div>
@@ -169,7 +169,7 @@ export default function DomainAccounts() {
     <Page
       title="Domain accounts"
       actions={
-        <Button look="primary" icon="plus" changes onClick={() => setDoing({ what: 'add' })}>
+        <Button look="primary" icon="plus" writes onClick={() => setDoing({ what: 'add' })}>
           Add
         </Button>
       }
@@ -207,10 +207,10 @@ export default function DomainAccounts() {
                       <td>{domains.get(a.ad_domain_id) ?? a.ad_domain_id}</td>
                       <td className="num">
                         <span className="row tight">
-                          <Button className="end" changes onClick={() => setDoing({ what: 'password', account: a })}>
+                          <Button className="end" writes onClick={() => setDoing({ what: 'password', account: a })}>
                             Change password
                           </Button>
-                          <Button changes look="danger" onClick={() => setDoing({ what: 'delete', account: a })}>
+                          <Button writes look="danger" onClick={() => setDoing({ what: 'delete', account: a })}>
                             Delete
                           </Button>
                         </span>

@@ -57,7 +57,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
           />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" changes disabled={busy}>
+            <Button type="submit" look="primary" writes disabled={busy}>
               Create
             </Button>
           </div>
@@ -77,7 +77,7 @@ export function Keys() {
   return (
     <>
       <div className="toolbar">
-        <Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>
+        <Button look="primary" icon="plus" writes onClick={() => setAdding(true)}>
           New key
         </Button>
         <span className="t3 small">Read-only, for dashboards and scripts.</span>
@@ -120,7 +120,7 @@ export function Keys() {
                         <Time at={k.last_used_at} />
                       </td>
                       <td className="num">
-                        <Button changes look="danger" onClick={() => setRemoving(k)}>
+                        <Button writes look="danger" onClick={() => setRemoving(k)}>
                           Revoke
                         </Button>
                       </td>

@@ -57,7 +57,7 @@ export function Sessions() {
                     </td>
                     <td className="num">
                       {!s.current && (
-                        <Button changes look="danger" onClick={() => setEnding(s)}>
+                        <Button writes look="danger" onClick={() => setEnding(s)}>
                           End
                         </Button>
                       )}

@@ -99,7 +99,7 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
         <TextField label={what === 'acknowledge' ? 'Comment' : 'Reason'} name="text" autoFocus maxLength={500} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy}>
+          <Button type="submit" look="primary" writes disabled={busy}>
             {what === 'acknowledge' ? 'Acknowledge' : 'Silence'}
           </Button>
         </div>
@@ -169,20 +169,20 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
             {over ? null : g.acknowledgement ? (
               <Button
                 className="end"
-                changes
+                writes
                 disabled={busy}
                 onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/acknowledgement', { path }), 'Taken back')}
               >
                 Take back
               </Button>
             ) : (
-              <Button className="end" changes disabled={busy} onClick={() => onDo({ what: 'acknowledge', group: g })}>
+              <Button className="end" writes disabled={busy} onClick={() => onDo({ what: 'acknowledge', group: g })}>
                 Acknowledge
               </Button>
             )}
             {g.silence ? (
               <Button
-                changes
+                writes
                 disabled={busy}
                 className={over ? 'end' : ''}
                 onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended')}
@@ -190,7 +190,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
                 End silence
               </Button>
             ) : (
-              <Button changes disabled={busy} className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
+              <Button writes disabled={busy} className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
                 Silence
               </Button>
             )}

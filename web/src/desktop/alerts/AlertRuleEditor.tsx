@@ -152,7 +152,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         </div>
       )}
       <div className="row">
-        <Button type="submit" look="primary" changes disabled={busy}>
+        <Button type="submit" look="primary" writes disabled={busy}>
           Save
         </Button>
         <Link className="btn" to="/alerts">

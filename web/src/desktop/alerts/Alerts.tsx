@@ -102,10 +102,10 @@ function Rules() {
                       </td>
                       <td>
                         <span className="row tight">
-                          <Button changes onClick={() => void test(r)}>
+                          <Button writes onClick={() => void test(r)}>
                             Test
                           </Button>
-                          <Button changes icon="trash" aria-label={`Delete ${r.name}`} onClick={() => setRemoving(r)} />
+                          <Button writes icon="trash" aria-label={`Delete ${r.name}`} onClick={() => setRemoving(r)} />
                         </span>
                       </td>
                     </tr>

@@ -92,7 +92,7 @@ export function Breaks() {
             <>
               <ul className="list">{switches([...active, ...first].slice(0, 6))}</ul>
               <div className="row">
-                <Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>
+                <Button disabled={active.length === 0 || busy !== undefined} writes onClick={() => void mend()}>
                   Mend all
                 </Button>
                 <span className="small t3" aria-live="polite">
@@ -110,7 +110,7 @@ export function Breaks() {
                     ))}
                   </div>
                   <div className="dialog-foot">
-                    <Button disabled={active.length === 0 || busy !== undefined} changes onClick={() => void mend()}>
+                    <Button disabled={active.length === 0 || busy !== undefined} writes onClick={() => void mend()}>
                       Mend all
                     </Button>
                     <Button look="primary" onClick={() => setAll(false)}>

@@ -61,7 +61,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" changes disabled={items.length === 0}>
+            <Button type="submit" look="primary" writes disabled={items.length === 0}>
               Create a token
             </Button>
           </div>
@@ -126,7 +126,7 @@ function Tokens() {
                           )}
                         </td>
                         <td>
-                          <Button changes onClick={() => setRevoking(t.id)}>
+                          <Button writes onClick={() => setRevoking(t.id)}>
                             Revoke
                           </Button>
                         </td>
@@ -169,7 +169,7 @@ const Machine = memo(function Machine({ of: a, onRevoke }: { of: Agent; onRevoke
       </td>
       <td className="num">
         {!a.revoked && (
-          <Button changes aria-label={`Revoke ${a.name}`} onClick={() => onRevoke(a)}>
+          <Button writes aria-label={`Revoke ${a.name}`} onClick={() => onRevoke(a)}>
             Revoke
           </Button>
         )}
@@ -194,7 +194,7 @@ export default function Machines() {
       title="Machines"
       beside={<span className="t3">{count(query.data?.length ?? 0)}</span>}
       actions={
-        <Button look="primary" icon="plus" changes onClick={() => setAdding(true)}>
+        <Button look="primary" icon="plus" writes onClick={() => setAdding(true)}>
           Enrol
         </Button>
       }

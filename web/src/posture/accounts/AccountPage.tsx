@@ -94,7 +94,7 @@ function TryAgain({ account: a }: { account: Account }) {
       (cause: unknown) => showToast(failureText(cause)),
     );
   return (
-    <Button className="end" changes refused={refused} onClick={() => void run()}>
+    <Button className="end" writes refused={refused} onClick={() => void run()}>
       Try the link now
     </Button>
   );
@@ -195,7 +195,7 @@ export default function AccountPage() {
           <Link className="btn wide" to="/findings" search={{ account: id } as never}>
             Findings
           </Link>
-          <Button icon="history" changes refused={refused} onClick={() => void read()}>
+          <Button icon="history" writes refused={refused} onClick={() => void read()}>
             Read now
           </Button>
         </>

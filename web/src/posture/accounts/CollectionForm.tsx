@@ -74,7 +74,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         hint={`Such as ${examples[account.provider] ?? 'a region'}. Leave empty to read all. The next collection removes the resources of other regions, and resolves their findings with that reason.`}
       />
       <div className="row">
-        <Button type="submit" changes refused={refused} disabled={busy}>
+        <Button type="submit" writes refused={refused} disabled={busy}>
           Save collection settings
         </Button>
       </div>

@@ -46,7 +46,7 @@ function Form({ plan, onClose }: { plan: Plan; onClose: () => void }) {
       />
       <div className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" changes refused={refused} disabled={busy}>
+        <Button type="submit" look="primary" writes refused={refused} disabled={busy}>
           Save
         </Button>
       </div>

@@ -110,7 +110,7 @@ export function RunDetail({ cloudAccountId, collectionId }: { cloudAccountId: st
               {run.endTime && `, took ${span(new Date(run.endTime).getTime() - new Date(run.startTime).getTime())}`}
             </span>
             {run.status === 'Started' && (
-              <Button className="end" changes refused={refused} onClick={() => void stop(cloudAccountId, collectionId)}>
+              <Button className="end" writes refused={refused} onClick={() => void stop(cloudAccountId, collectionId)}>
                 Stop
               </Button>
             )}

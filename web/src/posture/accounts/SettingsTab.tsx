@@ -48,7 +48,7 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" changes disabled={busy || typed !== account.cloudAccountName}>
+          <Button type="submit" look="danger" writes disabled={busy || typed !== account.cloudAccountName}>
             Delete
           </Button>
         </div>
@@ -135,13 +135,13 @@ export function SettingsTab({
           error={error?.field('ownerInfo.email')}
         />
         <div className="row">
-          <Button type="submit" look="primary" changes refused={refused} disabled={busy}>
+          <Button type="submit" look="primary" writes refused={refused} disabled={busy}>
             Save
           </Button>
           <Link className="btn quiet" to="/admin/audit" search={{ target: account.cloudAccountId } as never}>
             Audit
           </Link>
-          <Button className="end" look="danger" changes refused={refused} onClick={() => setDeleting(true)}>
+          <Button className="end" look="danger" writes refused={refused} onClick={() => setDeleting(true)}>
             Delete the account
           </Button>
         </div>

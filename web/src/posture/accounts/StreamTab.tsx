@@ -95,11 +95,11 @@ export function StreamTab({ account }: { account: Account }) {
       {stream && <Facts stream={stream} />}
       {secret && <Secret label="Secret of the stream" value={secret} />}
       <div className="row">
-        <Button changes refused={refused} onClick={() => void open()}>
+        <Button writes refused={refused} onClick={() => void open()}>
           {stream ? 'New secret' : 'Open by hand'}
         </Button>
         {stream && (
-          <Button look="danger" changes refused={refused} onClick={() => void close()}>
+          <Button look="danger" writes refused={refused} onClick={() => void close()}>
             Close the stream
           </Button>
         )}

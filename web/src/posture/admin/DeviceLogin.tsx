@@ -87,10 +87,10 @@ function Decide({ code }: { code: string }) {
                   </p>
                 )}
                 <div className="row">
-                  <Button look="primary" changes onClick={() => void decide(true)}>
+                  <Button look="primary" writes onClick={() => void decide(true)}>
                     Confirm
                   </Button>
-                  <Button changes onClick={() => void decide(false)}>
+                  <Button writes onClick={() => void decide(false)}>
                     Refuse
                   </Button>
                 </div>

@@ -85,7 +85,7 @@ export function Sessions() {
                       </td>
                       <td className="num">
                         {!s.current && (
-                          <Button changes look="danger" refused={user === me ? undefined : refused} onClick={() => setEnding(s)}>
+                          <Button writes look="danger" refused={user === me ? undefined : refused} onClick={() => setEnding(s)}>
                             End
                           </Button>
                         )}

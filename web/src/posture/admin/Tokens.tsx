@@ -74,7 +74,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
           )}
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" look="primary" changes disabled={busy}>
+            <Button type="submit" look="primary" writes disabled={busy}>
               Create
             </Button>
           </div>
@@ -96,7 +96,7 @@ export function Tokens() {
   return (
     <>
       <div className="toolbar">
-        <Button icon="plus" changes refused={refused} onClick={() => setAdding(true)}>
+        <Button icon="plus" writes refused={refused} onClick={() => setAdding(true)}>
           New token
         </Button>
       </div>
@@ -135,7 +135,7 @@ export function Tokens() {
                       <Time at={t.lastUsedTime} /> <span className="small t3 wide">{t.lastUsedAddress}</span>
                     </td>
                     <td className="num">
-                      <Button changes look="danger" refused={refused} onClick={() => setRevoking(t)}>
+                      <Button writes look="danger" refused={refused} onClick={() => setRevoking(t)}>
                         Revoke
                       </Button>
                     </td>

@@ -127,7 +127,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
         )}
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy}>
+          <Button type="submit" look="primary" writes disabled={busy}>
             Save
           </Button>
         </div>
@@ -163,7 +163,7 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" changes disabled={busy || typed !== user.name}>
+          <Button type="submit" look="danger" writes disabled={busy || typed !== user.name}>
             Delete
           </Button>
         </div>
@@ -183,7 +183,7 @@ export function Users() {
   return (
     <>
       <div className="toolbar">
-        <Button icon="plus" changes refused={refused} onClick={() => setDoing({ what: 'new' })}>
+        <Button icon="plus" writes refused={refused} onClick={() => setDoing({ what: 'new' })}>
           New user
         </Button>
       </div>
@@ -229,11 +229,11 @@ export function Users() {
                         <Link className="btn quiet end wide" to="/admin/audit" search={{ actor: u.id } as never}>
                           Audit
                         </Link>
-                        <Button changes refused={refused} onClick={() => setDoing({ what: 'change', user: u })}>
+                        <Button writes refused={refused} onClick={() => setDoing({ what: 'change', user: u })}>
                           Change
                         </Button>
                         <Button
-                          changes
+                          writes
                           look="danger"
                           refused={refused}
                           disabled={isLast(u)}

@@ -63,7 +63,7 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
       add="Record"
       hint={
         old && (
-          <Button look="quiet" changes disabled={withdrawing} onClick={() => void withdraw()}>
+          <Button look="quiet" writes disabled={withdrawing} onClick={() => void withdraw()}>
             Withdraw
           </Button>
         )

@@ -119,7 +119,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
               ]}
             />
             {framework.custom && (
-              <Button look="danger" changes refused={refused} onClick={() => setRemoving(true)}>
+              <Button look="danger" writes refused={refused} onClick={() => setRemoving(true)}>
                 Delete
               </Button>
             )}

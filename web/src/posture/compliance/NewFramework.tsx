@@ -84,7 +84,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
         />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy}>
+          <Button type="submit" look="primary" writes disabled={busy}>
             Create
           </Button>
         </div>

@@ -39,11 +39,11 @@ function Actions({ finding, onSuppress }: { finding: Finding; onSuppress: (id: s
           Open resource <kbd aria-hidden="true">O</kbd>
         </Link>
         {finding.isSuppressed ? (
-          <Button changes refused={refused} onClick={() => void release([finding.id])}>
+          <Button writes refused={refused} onClick={() => void release([finding.id])}>
             Release
           </Button>
         ) : (
-          <Button changes keys="S" refused={refused} onClick={() => onSuppress(finding.id)}>
+          <Button writes keys="S" refused={refused} onClick={() => onSuppress(finding.id)}>
             Suppress
           </Button>
         )}

@@ -161,11 +161,11 @@ export default function Findings() {
             {ids.length > 0 ? (
               <>
                 <b>{plural(ids.length, 'finding')} selected</b>
-                <Button changes refused={refused} onClick={() => suppress(ids)}>
+                <Button writes refused={refused} onClick={() => suppress(ids)}>
                   Suppress
                 </Button>
                 {stateOf(search) === 'suppressed' && (
-                  <Button changes refused={refused} onClick={() => void release(ids).then(() => setSelected(new Set()))}>
+                  <Button writes refused={refused} onClick={() => void release(ids).then(() => setSelected(new Set()))}>
                     Release
                   </Button>
                 )}

@@ -54,7 +54,7 @@ export function SuppressDialog({ ids, onDone, onClose }: { ids: string[]; onDone
             {until ? `Comes back on ${day(until)}.` : 'Stays suppressed until released.'} Status and score stay.
           </span>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy || reason.trim() === ''}>
+          <Button type="submit" look="primary" writes disabled={busy || reason.trim() === ''}>
             Suppress
           </Button>
         </div>

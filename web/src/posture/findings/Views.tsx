@@ -47,7 +47,7 @@ function SaveDialog({ search, onClose }: { search: Search; onClose: () => void }
         <Checkbox label="Everybody in the organisation sees it" checked={shared} onChange={(e) => setShared(e.target.checked)} />
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" changes disabled={busy}>
+          <Button type="submit" look="primary" writes disabled={busy}>
             Keep
           </Button>
         </div>

@@ -68,7 +68,7 @@ export function ByHand({ provider, onLinked }: { provider: Provider; onLinked: (
         </div>
       )}
       <div className="row">
-        <Button type="submit" look="primary" changes disabled={busy}>
+        <Button type="submit" look="primary" writes disabled={busy}>
           Link the account
         </Button>
       </div>

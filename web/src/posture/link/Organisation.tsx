@@ -75,7 +75,7 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
       <form className="form settings-form" onSubmit={(e) => void search(e)}>
         <CredentialInputs provider={provider} errorOf={() => undefined} />
         <div className="row">
-          <Button type="submit" changes disabled={busy}>
+          <Button type="submit" writes disabled={busy}>
             Find accounts
           </Button>
         </div>
@@ -130,7 +130,7 @@ export function Organisation({ provider, onLinked }: { provider: Provider; onLin
             </table>
           </div>
           <div className="row">
-            <Button look="primary" changes disabled={busy || chosen.size === 0} onClick={() => void link()}>
+            <Button look="primary" writes disabled={busy || chosen.size === 0} onClick={() => void link()}>
               Link {plural(chosen.size, 'account')}
             </Button>
             {first !== undefined && <Button onClick={() => onLinked(first)}>Go on</Button>}

@@ -154,7 +154,7 @@ export function RunStep({ id }: { id: string }) {
             <div className="stack">
               <p className="t2">No collection has started yet. The first starts soon after the credential is accepted.</p>
               <div className="row">
-                <Button changes onClick={() => void start(id)}>
+                <Button writes onClick={() => void start(id)}>
                   Read now
                 </Button>
               </div>

@@ -189,11 +189,11 @@ export default function MuteRules() {
                       <td className="num">
                         <span className="row tight mute-actions">
                           {m.inForce && (
-                            <Button changes aria-label={`End ${m.name}`} refused={refused} onClick={() => void end(m)}>
+                            <Button writes aria-label={`End ${m.name}`} refused={refused} onClick={() => void end(m)}>
                               End
                             </Button>
                           )}
-                          <Button look="danger" changes aria-label={`Delete ${m.name}`} refused={refused} onClick={() => setDeleting(m)}>
+                          <Button look="danger" writes aria-label={`Delete ${m.name}`} refused={refused} onClick={() => setDeleting(m)}>
                             Delete
                           </Button>
                         </span>

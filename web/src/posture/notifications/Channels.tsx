@@ -207,12 +207,12 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                       <td className="num">
                         <span className="row tight row-actions">
                           {c.deadCount > 0 && (
-                            <Button changes aria-label={`Send again to ${c.name}`} refused={refused} onClick={() => void retry(c)}>
+                            <Button writes aria-label={`Send again to ${c.name}`} refused={refused} onClick={() => void retry(c)}>
                               Send again
                             </Button>
                           )}
                           <Button
-                            changes
+                            writes
                             aria-label={`Test ${c.name}`}
                             refused={refused}
                             disabled={tests[c.id] === 'running'}
@@ -220,7 +220,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
                           >
                             Test
                           </Button>
-                          <Button look="danger" changes aria-label={`Delete ${c.name}`} refused={refused} onClick={() => setDeleting(c)}>
+                          <Button look="danger" writes aria-label={`Delete ${c.name}`} refused={refused} onClick={() => setDeleting(c)}>
                             Delete
                           </Button>
                         </span>

@@ -82,7 +82,7 @@ export function Deliveries() {
           options={[{ value: '', label: 'Every channel' }, ...channels.map((c) => ({ value: c.id, label: c.name }))]}
         />
         {search.channel && !!dead?.totalCount && (
-          <Button changes refused={refused} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>
+          <Button writes refused={refused} disabled={busy !== undefined} onClick={() => void retryAll(search.channel ?? '')}>
             Send all given up again
           </Button>
         )}
@@ -143,7 +143,7 @@ export function Deliveries() {
                         <span className="row tight row-actions">
                           {d.state === 'Dead' && (
                             <Button
-                              changes
+                              writes
                               aria-label={`Send again: ${d.title}`}
                               refused={refused}
                               disabled={busy !== undefined}

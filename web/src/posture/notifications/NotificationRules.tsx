@@ -158,7 +158,7 @@ export function NotificationRules({ onAdd }: { onAdd: () => void }) {
                       </td>
                       <td className="num">
                         <span className="row tight row-actions">
-                          <Button look="danger" changes aria-label={`Delete ${r.name}`} refused={refused} onClick={() => setDeleting(r)}>
+                          <Button look="danger" writes aria-label={`Delete ${r.name}`} refused={refused} onClick={() => setDeleting(r)}>
                             Delete
                           </Button>
                         </span>

@@ -42,7 +42,7 @@ export default function Notifications() {
       }
       actions={
         tab !== 'deliveries' && (
-          <Button look="primary" icon="plus" changes refused={refused} onClick={add}>
+          <Button look="primary" icon="plus" writes refused={refused} onClick={add}>
             {what}
           </Button>
         )

@@ -175,7 +175,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
         native ? (
           <>
             {dirty && (
-              <Button changes refused={refused} disabled={saving} onClick={() => void save(rule.status)}>
+              <Button writes refused={refused} disabled={saving} onClick={() => void save(rule.status)}>
                 Save
               </Button>
             )}
@@ -186,7 +186,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
         ) : (
           <>
             {rule && (
-              <Button look="danger" changes className="wide" refused={forbidden} onClick={() => setAsking('delete')}>
+              <Button look="danger" writes className="wide" refused={forbidden} onClick={() => setAsking('delete')}>
                 Delete
               </Button>
             )}
@@ -202,10 +202,10 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
                 Discard
               </Button>
             )}
-            <Button changes refused={refused} disabled={saving} onClick={() => void save('Disabled')}>
+            <Button writes refused={refused} disabled={saving} onClick={() => void save('Disabled')}>
               Save disabled
             </Button>
-            <Button look="primary" changes refused={refused} disabled={saving} onClick={() => void save('Enabled')}>
+            <Button look="primary" writes refused={refused} disabled={saving} onClick={() => void save('Enabled')}>
               Save and enable
             </Button>
           </>
