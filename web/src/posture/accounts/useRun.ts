@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { posture, type Run } from '../../api/posture';
 import { showToast } from '../../parts/toast';
 
-/** A run, asked for every second while it lasts. */
+/** A run, asked for every second while it lasts. When it has ended, what it may have changed is asked for again. */
 export function useRun(cloudAccountId: string, collectionId: string | undefined) {
   const client = useQueryClient();
   const query = useQuery({
@@ -19,7 +19,7 @@ export function useRun(cloudAccountId: string, collectionId: string | undefined)
   const ended = query.data !== undefined && query.data.status !== 'Started';
   useEffect(() => {
     if (!ended) return;
-    for (const key of ['runs', 'findings', 'entities', 'accounts']) void client.invalidateQueries({ queryKey: [key] });
+    for (const key of ['runs', 'findings', 'entity', 'entities', 'accounts']) void client.invalidateQueries({ queryKey: [key] });
   }, [ended, client]);
   return query;
 }

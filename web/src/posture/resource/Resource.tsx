@@ -1,6 +1,7 @@
 import { failureText } from '../../parts/failure';
-import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import { posture, type Entity, type FindingPage } from '../../api/posture';
 import { useRefusal } from '../../api/session';
 import { Page } from '../../frame/Page';
@@ -12,6 +13,7 @@ import { Failure, Skeleton } from '../../parts/states';
 import { nameInId, shortType, typeInId, typeName } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { showToast } from '../../parts/toast';
+import { useRun } from '../accounts/useRun';
 import { entityQuery, findingsQuery, useAccountNames } from '../data';
 import { iconOfType } from '../graph/icons';
 import { quoted } from '../graph/model';
@@ -24,7 +26,7 @@ import './resource.css';
 
 const vendors: Record<string, string> = { aws: 'AWS', azure: 'Azure', gcp: 'Google Cloud' };
 
-function Head({ entity, found }: { entity: Entity; found: UseQueryResult<FindingPage> }) {
+function Head({ entity, findings }: { entity: Entity; findings: UseQueryResult<FindingPage> }) {
   const accountName = useAccountNames();
   return (
     <div className="resource-head">
@@ -34,7 +36,7 @@ function Head({ entity, found }: { entity: Entity; found: UseQueryResult<Finding
         </span>
         <h2 className="drawer-title">{entity.entityName}</h2>
         <span className="t3">{shortType(entity.entityType)}</span>
-        <FindingsPill query={found} />
+        <FindingsPill query={findings} />
       </div>
       <dl className="meta">
         <div>
@@ -79,7 +81,7 @@ function Head({ entity, found }: { entity: Entity; found: UseQueryResult<Finding
 }
 
 /** A resource that is not there any more: what is left of it. */
-function Gone({ id, found }: { id: string; found: UseQueryResult<FindingPage> }) {
+function Gone({ id, findings }: { id: string; findings: UseQueryResult<FindingPage> }) {
   return (
     <>
       <div className="region">
@@ -91,8 +93,8 @@ function Gone({ id, found }: { id: string; found: UseQueryResult<FindingPage> })
         </div>
       </div>
       <div className="cols resource-columns">
-        <FindingsColumn query={found} />
-        <ChangesColumn id={id} findings={found.data?.results ?? []} />
+        <FindingsColumn query={findings} />
+        <ChangesColumn id={id} findings={findings.data?.results ?? []} />
       </div>
     </>
   );
@@ -101,10 +103,9 @@ function Gone({ id, found }: { id: string; found: UseQueryResult<FindingPage> })
 /** Everything known about one thing. */
 export default function Resource() {
   const { id } = useParams({ strict: false }) as { id: string };
-  const client = useQueryClient();
   const refused = useRefusal('analyst', 'accounts');
   const query = useQuery(entityQuery(id));
-  const found = useQuery({
+  const findingsResult = useQuery({
     ...findingsQuery({
       filters: { objectIds: [id] },
       sorts: [
@@ -115,17 +116,19 @@ export default function Resource() {
     }),
     placeholderData: undefined, // it would be the findings of the resource that was shown before
   });
-  const findings = found.data?.results ?? [];
+  const findings = findingsResult.data?.results ?? [];
   const entity = query.data;
+  const [run, setRun] = useState<{ account: string; id: string }>(); // the last run of "Read again"
+  useRun(run?.account ?? '', run?.id);
   const readAgain = async () => {
     if (!entity) return;
     try {
-      await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
+      const run = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
         path: { cloud_account_id: entity.cloudAccountId },
         body: { types: [entity.entityType], regions: [entity.region] },
       });
       showToast('Reading it again');
-      setTimeout(() => void client.invalidateQueries({ queryKey: ['entity', id] }), 4000);
+      setRun({ account: entity.cloudAccountId, id: run.collectionId });
     } catch (cause) {
       showToast(failureText(cause));
     }
@@ -154,7 +157,7 @@ export default function Resource() {
               <Icon name="explore" small />
               Query from here
             </Link>
-            <Button icon="history" changes refused={refused} onClick={() => void readAgain()}>
+            <Button icon="history" writes refused={refused} onClick={() => void readAgain()}>
               Read again
             </Button>
           </>
@@ -167,13 +170,13 @@ export default function Resource() {
         </div>
       )}
       {query.isError && <Failure padded error={query.error} what="the resource" onRetry={() => void query.refetch()} />}
-      {entity === null && <Gone id={id} found={found} />}
+      {entity === null && <Gone id={id} findings={findingsResult} />}
       {entity && (
         <>
-          <Head entity={entity} found={found} />
+          <Head entity={entity} findings={findingsResult} />
           <GraphBand key={id} entity={entity} findings={findings} />
           <div className="cols resource-columns">
-            <FindingsColumn query={found}>
+            <FindingsColumn query={findingsResult}>
               <OtherVerdicts id={id} provider={entity.provider} />
             </FindingsColumn>
             <PropertiesColumn entity={entity} findings={findings} />
