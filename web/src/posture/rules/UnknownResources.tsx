@@ -7,7 +7,7 @@ import { Button } from '../../parts/Button';
 import { Mark, ProviderMark } from '../../parts/marks';
 import { Select } from '../../parts/Segments';
 import { Empty, Failure, Skeleton } from '../../parts/states';
-import { count, plural, sentence, shortType } from '../../parts/text';
+import { count, plural, shortType } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { accountsQuery, useAccountNames, useRules } from '../data';
 
@@ -146,7 +146,7 @@ export default function UnknownResources() {
                     {reasons.map((r) => (
                       <span key={r} className="row tight">
                         <Mark name="unknown" />
-                        {sentence(r)}
+                        {r}
                       </span>
                     ))}
                   </td>
