@@ -20,13 +20,13 @@ type FeedFilter struct {
 
 // A FeedChange is one change of one entity in the change feed of an organisation.
 type FeedChange struct {
-	Type    ChangeType // of the entity
-	Entity  EntityID
-	Name    string
-	Kind    EntityType
-	Account AccountID
-	Region  string
-	Change  EntityChange // At, Cause and ChangeOrigin; and the differences, if the entity was updated
+	ChangeType ChangeType // what happened to the entity
+	Entity     EntityID
+	Name       string
+	EntityType EntityType
+	Account    AccountID
+	Region     string
+	Change     EntityChange // At, Cause and ChangeOrigin; and the differences, if the entity was updated
 }
 
 // A FeedPage is one page of the change feed, newest first.

@@ -76,7 +76,7 @@ func (a *API) queryFeed(ctx context.Context, in feedQuery) (feedPage, error) {
 
 func feedChangeOf(c posture.FeedChange) feedChange {
 	return feedChange{
-		ChangeType: string(c.Type), EntityID: string(c.Entity), EntityName: c.Name, EntityType: string(c.Kind),
+		ChangeType: string(c.ChangeType), EntityID: string(c.Entity), EntityName: c.Name, EntityType: string(c.EntityType),
 		CloudAccountID: string(c.Account), Region: c.Region, change: changeOf(c.Change),
 	}
 }

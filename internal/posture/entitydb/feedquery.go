@@ -199,7 +199,7 @@ func (s *Store) readFeed(tx *sqldb.Tx, items []feedItem) ([]posture.FeedChange, 
 	return all, nil
 }
 
-// A feedReader reads the entities of one account that a page of the feed names.
+// A feedReader reads the entities of one account that changes in a page of the feed refer to.
 type feedReader struct {
 	store       *Store
 	tx          *sqldb.Tx
@@ -263,8 +263,8 @@ func (r *feedReader) change(item feedItem) (change posture.FeedChange, found boo
 	default:
 		e, found, err = r.entity(item, func(e posture.Entity) bool { return sqldb.Millis(e.Created) == item.changedAt })
 	}
-	change.Type, change.Change.Cause, change.Change.ChangeOrigin = item.typ, item.cause(), item.origin
-	change.Entity, change.Name, change.Kind, change.Account, change.Region = e.ID, e.Name, e.Type, e.Account, e.Region
+	change.ChangeType, change.Change.Cause, change.Change.ChangeOrigin = item.typ, item.cause(), item.origin
+	change.Entity, change.Name, change.EntityType, change.Account, change.Region = e.ID, e.Name, e.Type, e.Account, e.Region
 	change.Change.At = sqldb.Time(item.changedAt)
 	return change, found, err
 }

@@ -19,7 +19,8 @@ type tokenGroup struct {
 
 // countGroups has PostgreSQL group the entities by the tokens of every counted
 // property and tag, then decodes one entity of each group. It returns the total
-// number of matches, or uncounted, and false if there are too many groups.
+// number of matches, or uncounted if the query reads only some of them. If there are too
+// many groups, ok is false and nothing was added to the counter.
 func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, ok bool, err error) {
 	var args []any
 	from, whole, err := s.groupSource(a.Of, &args)
@@ -95,7 +96,7 @@ func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, 
 	if s.plan != nil {
 		return s.source(s.rows(), args), true, nil
 	}
-	having, err := s.havingText(a)
+	hasAttribute, err := s.attributeCondition(a)
 	if err != nil {
 		return "", false, err
 	}
@@ -106,21 +107,21 @@ func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, 
 	if s.types != nil || s.regions != nil || len(spans) > 100 {
 		where := s.cellWhere(args)
 		return fmt.Sprintf(`(SELECT id, account_no AS cell_account FROM entity_cell WHERE %s) AS c JOIN entity ON row_id BETWEEN c.id << %d AND (c.id << %[2]d) + %d%s WHERE %s`,
-			where, memberBits, memberMask, sameAccount(s.tx, "account_no", "cell_account"), having), false, nil
+			where, memberBits, memberMask, sameAccount(s.tx, "account_no", "cell_account"), hasAttribute), false, nil
 	}
 	terms := []string{"FALSE"}
 	for _, each := range spans {
 		terms = append(terms, fmt.Sprintf("row_id BETWEEN %d AND %d", each.from, each.to))
 	}
-	return "entity WHERE " + having + " AND (" + strings.Join(terms, " OR ") + ")" + s.inShards(), false, nil
+	return "entity WHERE " + hasAttribute + " AND (" + strings.Join(terms, " OR ") + ")" + s.inShards(), false, nil
 }
 
-// havingText returns the condition that rows have an attribute: one that uses the GIN
+// attributeCondition returns the condition that rows have an attribute: one that uses the GIN
 // index if at most a tenth has it, otherwise one that is fast to evaluate in a scan.
 //
 // The number is the planner's estimate from EXPLAIN: it reads only statistics, while
 // counting would read the index entries of every matching row first.
-func (s *selection) havingText(a posture.Attribute) (string, error) {
+func (s *selection) attributeCondition(a posture.Attribute) (string, error) {
 	t, ok := s.hasToken(a)
 	if !ok {
 		return "TRUE", nil
@@ -210,21 +211,21 @@ func (s *selection) tokenInterval(a posture.Attribute) (n tokenInterval) {
 	return n
 }
 
-// placeholder returns the SQL expression of the i-th token above the interval's lower bound,
+// nth returns the SQL expression of the i-th token above the interval's lower bound,
 // counted from 1.
-func (n tokenInterval) placeholder(i int) string {
+func (n tokenInterval) nth(i int) string {
 	return fmt.Sprintf("tokens[width_bucket(%d::bigint, tokens) + %d]", n.after, i)
 }
 
 // has returns the condition that the row has a token in the interval.
-func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.placeholder(1), n.to) }
+func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.nth(1), n.to) }
 
 // first returns the first of them, or NULL.
 func (n tokenInterval) first() string {
-	return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.placeholder(1))
+	return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.nth(1))
 }
 
 // several returns all of them if there is more than one, or NULL.
 func (n tokenInterval) several() string {
-	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.placeholder(2), n.to, n.after)
+	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.nth(2), n.to, n.after)
 }

@@ -20,7 +20,7 @@ func feedLines(t *testing.T, s posture.EntityStore, f posture.FeedFilter, size i
 			t.Fatal(err)
 		}
 		for _, c := range page.Changes {
-			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.Type, c.Name, strings.Join(strings.Fields(fmt.Sprint(c.Change.Cause, " ", c.Change.Actor, " ", c.Change.Operation)), " "), c.Region))
+			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.ChangeType, c.Name, strings.Join(strings.Fields(fmt.Sprint(c.Change.Cause, " ", c.Change.Actor, " ", c.Change.Operation)), " "), c.Region))
 		}
 		if p.After = page.Next; p.After == "" {
 			return lines
@@ -65,7 +65,7 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 		t.Fatalf("feed %v, %v; want 6 changes", page, err)
 	}
 	c := page.Changes[5]
-	if p := c.Change.Properties["image"]; c.Entity != image("a", "").ID || c.Kind != instance || c.Account != account || p.Type != posture.Updated || p.New[0].String != "2" {
+	if p := c.Change.Properties["image"]; c.Entity != image("a", "").ID || c.EntityType != instance || c.Account != account || p.Type != posture.Updated || p.New[0].String != "2" {
 		t.Errorf("oldest change %+v, want the update of the image of a to 2", c)
 	}
 
