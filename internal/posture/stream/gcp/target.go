@@ -81,16 +81,18 @@ func (e entry) resource() string {
 }
 
 // isCollection reports whether a name is that of a collection: names of resources are
-// pairs of collection and id, "global" aside.
+// pairs of collection and id. "global" is the id of a location in locations/global, and
+// otherwise belongs to no pair.
 func isCollection(name string) bool {
 	if name == "" {
 		return true
 	}
-	n := 0
+	n, before := 0, ""
 	for part := range strings.SplitSeq(name, "/") {
-		if part != "global" && part != "" {
+		if part != "" && (part != "global" || before == "locations") {
 			n++
 		}
+		before = part
 	}
 	return n%2 == 1
 }

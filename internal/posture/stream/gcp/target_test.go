@@ -25,3 +25,20 @@ func TestNamesHaveTheFormsOfTheirTypes(t *testing.T) {
 		}
 	}
 }
+
+func TestCollectionsAreToldFromResources(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"":                                       true,
+		"projects/p/global/firewalls":            true,
+		"projects/p/global/firewalls/ssh":        false,
+		"projects/p/zones/z/instances":           true,
+		"projects/p/locations/global/keys":       true,
+		"projects/p/locations/global/keys/k":     false,
+		"projects/p/locations/global/buckets/_D": false,
+	} {
+		if got := isCollection(name); got != want {
+			t.Errorf("%q is a collection: %v, want %v", name, got, want)
+		}
+	}
+}
