@@ -39,6 +39,17 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"compute", "v1.compute.regionInstanceTemplates.insert", "projects/p/regions/r/instanceTemplates/web", "GCP.Compute.InstanceTemplate"},
 		{"compute", "v1.compute.machineImages.setLabels", "projects/p/global/machineImages/web", "GCP.Compute.MachineImage"},
 		{"compute", "v1.compute.networks.requestRemovePeering", "projects/p/global/networks/web", "GCP.Compute.Network"},
+		{"iam", "google.iam.admin.v1.SetIAMPolicy", "projects/-/serviceAccounts/123", "GCP.IAM.ServiceAccount"},
+		{"iam", "google.iam.v1.WorkloadIdentityPools.UndeleteWorkloadIdentityPool", "projects/p/locations/global/workloadIdentityPools/ci", "GCP.IAM.WorkloadIdentityPool"},
+		{"cloudkms", "ImportCryptoKeyVersion", "projects/p/locations/l/keyRings/r/cryptoKeys/k", "GCP.KMS.CryptoKey"},
+		{"container", "google.container.v1.ClusterManager.UpdateMaster", "projects/p/zones/z/clusters/c", "GCP.Container.Cluster"},
+		{"container", "google.container.v1.ClusterManager.RollbackNodePoolUpgrade", "projects/p/zones/z/clusters/c/nodePools/n", "GCP.Container.NodePool"},
+		{"alloydb", "google.cloud.alloydb.v1.AlloyDBAdmin.SwitchoverCluster", "projects/p/locations/l/clusters/c", "GCP.AlloyDB.Cluster"},
+		{"cloudsql", "cloudsql.instances.demoteMaster", "projects/p/instances/db", "GCP.SQL.Instance"},
+		{"firestore", "google.firestore.admin.v1.FirestoreAdmin.CloneDatabase", "projects/p/databases/d", "GCP.Firestore.Database"},
+		{"redis", "google.cloud.redis.v1.CloudRedis.UpgradeInstance", "projects/p/locations/l/instances/i", "GCP.Redis.Instance"},
+		{"logging", "google.logging.v2.ConfigServiceV2.UpdateBucketAsync", "projects/p/locations/l/buckets/b", "GCP.Logging.LogBucket"},
+		{"pubsub", "google.pubsub.v1.Publisher.DetachSubscription", "projects/p/subscriptions/s", "GCP.PubSub.Subscription"},
 	} {
 		var e entry
 		e.Payload.ServiceName, e.Payload.MethodName, e.Payload.ResourceName = c.service+".googleapis.com", c.call, c.name
