@@ -120,7 +120,8 @@ func (j *judging) settle(v verdict) outcome {
 }
 
 // leaveOut excludes the resources that the rule is certainly not applicable to, which
-// requires that everything was read, and marks those that it may apply to as unknown.
+// requires that everything was read, and marks as unknown those for which it is unknown
+// whether the rule applies, unless they violate it.
 func (j *judging) leaveOut(about *verdict, scope scope, out *outcome) {
 	out.outside = func(h graph.Handle) bool {
 		_, yes := slices.BinarySearch(about.yes, h)

@@ -12,13 +12,13 @@ import (
 // A change is what happened to an account since its last judgement.
 type change struct {
 	before   *graph.Graph   // it shares its handles with the graph after the change
-	verdicts *VerdictCache  // on that graph
+	verdicts *VerdictCache  // of the queries on the graph before
 	old, now []graph.Handle // the changed vertices in the graph before and after
 	later    bool           // time-dependent queries may find something else
 }
 
-// changeSince returns the change between two graphs, or nil if they have different
-// handles: then nothing can be kept.
+// changeSince returns the change since an earlier judgement. It returns nil if that has no
+// verdicts, or if the two graphs have different handles: then nothing can be kept.
 func changeSince(b Before, after *graph.Graph, d *difference) *change {
 	if b.Verdicts == nil || !after.SharesHandles(b.Graph) {
 		return nil
@@ -65,7 +65,8 @@ func (j *judging) find(ctx context.Context, q *query, last *gremlin.Verdict) (*g
 }
 
 // near returns the vertices, in ascending order, for which the answer of a query may be
-// another than before the change. It returns false if any may be.
+// another than before the change. It returns false if the answer may have changed for every
+// vertex.
 func (c *change) near(q *query, after *graph.Graph) ([]graph.Handle, bool) {
 	if c == nil || q.reach == nil || c.later && q.reads.Clock {
 		return nil, false

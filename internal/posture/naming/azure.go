@@ -10,13 +10,13 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Azure maps between Azure's names of resources and entities, using the Resource
-// Manager types of the declarations and the object ids of Microsoft Graph. It
-// implements [resource.Cloud].
+// Azure converts the ids by which Azure names resources to the ids of entities, and back.
+// These are the ids of Resource Manager, whose types the declarations have, and the
+// object ids of Microsoft Graph. It implements [resource.Cloud].
 type Azure struct{ Catalog *resource.Catalog }
 
-// azureSubscription is the type of subscriptions. An id without a subscription refers
-// to the subscription that is read, because Azure lists the resource there.
+// azureSubscription is the type of subscriptions. A resource whose id names no subscription
+// is in the subscription that is read, because Azure lists it there.
 const azureSubscription posture.EntityType = "Azure.Subscription.Subscription"
 
 // Identify implements [resource.Cloud].

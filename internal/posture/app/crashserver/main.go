@@ -3,8 +3,8 @@
 // would spend most of its time starting and would rarely be killed during a write.
 //
 // It prints its address on the first line of standard output and then serves
-// until it is killed or, after SIGTERM, has answered its requests. It collects from a simulated cloud in memory or, with
-// -gateway, from the simulated AWS at that address.
+// until it is killed or, after SIGTERM, has answered its requests. It collects from a
+// simulated cloud in memory or, with -gateway ADDRESS, from the simulated AWS at that address.
 package main
 
 import (

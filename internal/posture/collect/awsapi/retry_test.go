@@ -44,9 +44,9 @@ func TestTimeoutsAreRetried(t *testing.T) {
 	}
 }
 
-// TestTransportTimeoutsAreRetried checks time limits of the transport that are shorter than the
-// time limit of an attempt. Their errors match context.DeadlineExceeded, although the context has
-// not ended.
+// TestTransportTimeoutsAreRetried checks that a call is repeated after a time limit of the
+// transport, which is shorter than that of an attempt. The errors of the transport match
+// context.DeadlineExceeded, although the context has not ended.
 func TestTransportTimeoutsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]struct{ connect, headers time.Duration }{
@@ -137,7 +137,8 @@ func TestExpiredSessionsAreRenewed(t *testing.T) {
 	}
 }
 
-// skewedServer answers a call whose signature has another time than its own with an error code.
+// skewedServer is a server whose clock shows serverTime. It refuses a call that was signed at
+// another time with the error code.
 func skewedServer(serverTime time.Time, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", serverTime.Format(http.TimeFormat))

@@ -48,7 +48,7 @@ func azureLogs(categories ...string) resource.Function {
 			for _, log := range s.Get("properties.logs").Array() {
 				if log.Get("enabled").Bool() {
 					name := strings.TrimSpace(log.Get("category").String() + log.Get("categoryGroup").String()) // it has one of them
-					if strings.EqualFold(name, allLogs) { // Azure does not keep to one spelling
+					if strings.EqualFold(name, allLogs) {                                                       // Azure does not keep to one spelling
 						name = allLogs
 					}
 					all = append(all, name)

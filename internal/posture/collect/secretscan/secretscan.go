@@ -101,8 +101,8 @@ func Variable(name, value string) []string {
 	return slices.Compact(kinds)
 }
 
-// withoutSecrets drops the secrets, generic matches where a specific rule matched in the same
-// line, and duplicates.
+// withoutSecrets returns the matches without the text of the secrets. It drops duplicates,
+// and matches for which a more specific rule has found the same secret in the same line.
 func withoutSecrets(all []found) []Match {
 	var matches []Match
 	for _, f := range all {
@@ -117,8 +117,9 @@ func withoutSecrets(all []found) []Match {
 	return slices.Compact(matches)
 }
 
-// specificity orders kinds: a rule for a known format says more than one for any key, and that
-// says more than the name of a variable.
+// specificity returns how much a kind says about a secret: least if only the name of a variable
+// suggests that it is one, more if a rule for keys of any kind matches, and most if a rule for a
+// known format does.
 func specificity(kind string) int {
 	switch kind {
 	case passwordKind:

@@ -17,7 +17,8 @@ func (i Identity) DecryptsAll() predicate.Answer {
 	}))
 }
 
-// onAllKeys reports whether a statement covers every KMS key, or all except some.
+// onAllKeys reports whether a statement covers every KMS key. A statement with NotResource
+// counts, because it covers all keys except some.
 func (s Statement) onAllKeys() bool {
 	return s.onEverything() || !s.Resources.Except && slices.ContainsFunc(s.Resources.List, func(p string) bool {
 		field := strings.SplitN(p, ":", 6)
