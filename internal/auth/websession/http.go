@@ -40,8 +40,8 @@ func (s *Sessions) expiredCookie() *http.Cookie {
 	return c
 }
 
-// ShortCookie returns a cookie for a login that leaves this server and returns
-// by a link, so that it is sent with top-level navigations from other sites
+// ShortCookie returns a cookie for a login at another server, from which the browser
+// comes back by a link: it is sent with top-level navigations from other sites
 // (SameSite=Lax). With an empty value it makes the browser delete the cookie.
 func (s *Sessions) ShortCookie(name, value string, lifetime time.Duration) *http.Cookie {
 	c := s.cookie(value)
@@ -124,8 +124,8 @@ func (s *Sessions) Authenticate(r *http.Request) (Session, error) {
 }
 
 func checkRequest(r *http.Request, session Session) error {
-	// SameSite=Strict keeps the cookie out of such requests; this check covers
-	// browsers that do not support it.
+	// SameSite=Strict keeps the cookie out of requests from other sites. This check also
+	// refuses those from other origins of the same site, such as another port or subdomain.
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return fault.New(fault.Forbidden, "the request was sent by a page of another origin")
 	}
