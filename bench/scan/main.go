@@ -37,7 +37,7 @@ const region = "us-east-1"
 
 func run(ctx context.Context, vigil, prowler, output string) error {
 	vigilScan := []string{vigil, "scan", "aws", "--region", region, "--output", filepath.Join(output, "vigil.csv")}
-	// moto loads modules when they are first used, so a first run is not measured.
+	// moto loads modules when they are first used, so the result of a first run is discarded.
 	if _, err := measure(ctx, filepath.Join(output, "first.log"), vigilScan); err != nil {
 		return err
 	}

@@ -53,6 +53,6 @@ func TestBarShowsProgress(t *testing.T) {
 		}
 	}
 	if Bar(1, 0, 2) != "░░" {
-		t.Error("an unknown total has a bar")
+		t.Error("the bar of an unknown total is not empty")
 	}
 }

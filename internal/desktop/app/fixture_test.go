@@ -167,14 +167,14 @@ func (f *fixture) run(o options) {
 	}
 	f.Cleanup(f.stop)
 	if o.fewProbes {
-		f.directoriesRead()
+		f.waitForDirectories()
 	}
 }
 
-// directoriesRead waits until every directory was read. Before that the server
+// waitForDirectories waits until every directory has been read. Before that the server
 // does not know how many wrong passwords lock an account: after one wrong password
 // it refuses further logins of the user.
-func (f *fixture) directoriesRead() {
+func (f *fixture) waitForDirectories() {
 	f.Helper()
 	for _, d := range f.app.Board().Inventory().Domains {
 		f.until("the directory of "+d.DNSName+" was read", func() bool {
@@ -288,7 +288,8 @@ type tokens struct {
 	Refresh string `json:"refresh_token"`
 }
 
-// login logs the administrator in, after the directory was read.
+// login logs the administrator in. It tries again until the login succeeds, because the
+// server refuses logins before it has read the directory.
 func (f *fixture) login() tokens {
 	f.Helper()
 	var got tokens

@@ -35,7 +35,7 @@ type Enrolment struct {
 	IntervalSeconds int            `json:"interval_seconds"`
 }
 
-// AgentStatus is the server's record of an agent, which the agent may request.
+// AgentStatus is what the server knows about an agent: its response to a request of that agent.
 type AgentStatus struct {
 	Kind            desktop.Kind   `json:"kind"`
 	ID              desktop.ID     `json:"id"`

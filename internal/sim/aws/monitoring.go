@@ -8,7 +8,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// monitoring contains the kinds of logging and monitoring services.
+// monitoring contains the kinds of resources of logging and monitoring services.
 type monitoring struct {
 	trails, logGroups, metricFilters, alarms, eventBuses, eventRules *world.Kind
 	regions, analyzers, recorders, detectors, hubs                   *world.Kind
@@ -69,7 +69,7 @@ func (e *inventory) eventRule(p world.Place, i int, _ string) world.Object {
 	return append(o, world.Obj("ScheduleExpression", "rate(1 hour)", "ManagedBy", "states.amazonaws.com")...)
 }
 
-// trail generates one trail for all regions and one for its own region.
+// trail generates a trail: the first covers all regions, the others only their own.
 func (e *inventory) trail(p world.Place, i int, name string) world.Object {
 	o := world.Obj("Name", name, "TrailARN", arn("cloudtrail", p, "trail/"+name), "HomeRegion", p.Region, "S3BucketName", nth(e.buckets, p, i),
 		"IncludeGlobalServiceEvents", true, "IsMultiRegionTrail", i == 0, "IsOrganizationTrail", false,

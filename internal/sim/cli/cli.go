@@ -74,8 +74,8 @@ type command struct {
 	run     func(d *Server, ctx context.Context, c Call) (string, error)
 }
 
-// A program maps the first words of commands to commands. The remaining words
-// are arguments.
+// A program has its commands by their words, such as "iam roles describe". Words of a
+// command line after these are arguments.
 type program map[string]command
 
 var programs = map[string]program{"aws": awsProgram, "az": azProgram, "gcloud": gcloudProgram}
@@ -84,7 +84,7 @@ var programs = map[string]program{"aws": awsProgram, "az": azProgram, "gcloud": 
 func Open(o Options) (*Server, error) {
 	d := &Server{o: o, objects: map[string]map[string]string{}}
 	d.server = httptest.NewServer(d)
-	address := strings.Replace(d.server.Listener.Addr().String(), ":", "/", 1) // as in the files of bash for sockets
+	address := strings.Replace(d.server.Listener.Addr().String(), ":", "/", 1) // bash opens a socket as /dev/tcp/HOST/PORT
 	for name := range programs {
 		text := strings.NewReplacer("@program@", name, "@address@", address).Replace(script)
 		if err := os.WriteFile(filepath.Join(o.Dir, name), []byte(text), 0o755); err != nil { // #nosec G306 -- a program must be executable
@@ -130,7 +130,8 @@ func (s *Server) Calls() []Call {
 	return all
 }
 
-// Objects returns the paths of the created objects, sorted.
+// Objects returns the created objects, sorted: the path of each, followed by its values as
+// NAME=VALUE.
 func (s *Server) Objects() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
