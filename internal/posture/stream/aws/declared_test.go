@@ -102,11 +102,7 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"config", "PutServiceLinkedConfigurationRecorder", `{"servicePrincipal": "cloudwatch.amazonaws.com"}`, "AWS.Config.Recorder", ""},
 		{"wellarchitected", "UpgradeLensReview", `{"workloadId": "w1"}`, "AWS.WellArchitected.Workload", "w1"},
 	} {
-		var e event
-		e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", c.source+".amazonaws.com", c.call
-		if err := json.Unmarshal([]byte(c.parameters), &e.Detail.RequestParameters); err != nil {
-			t.Fatal(err)
-		}
+		e := eventOf(t, c.source, c.call, c.parameters)
 		var got []string
 		for _, target := range e.targets(declaredIndex()) {
 			if target.Type == c.entityType {
@@ -117,4 +113,40 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 			t.Errorf("%s of %s reads %s %q, want %q", c.call, c.parameters, c.entityType, got, c.want)
 		}
 	}
+}
+
+// TestCallsThatTagOtherTypesReadNothing checks that all resources of a type are read because of
+// tags only if the call does not tell which resources it tags.
+func TestCallsThatTagOtherTypesReadNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		source, call, parameters string
+		want                     []posture.Target
+	}{
+		{"rds", "AddTagsToResource", `{"resourceName": "arn:aws:rds:eu-west-1:123456789012:snapshot:s"}`, nil},
+		{"ec2", "CreateTags", `{"resourcesSet": {"items": [{"resourceId": "vol-0a1b2c3d"}]}, "tagSet": {"items": [{"key": "env", "value": "prod"}]}}`, nil},
+		{"ec2", "DeleteTags", `{"resourcesSet": {"items": [{"resourceId": "i-0a1b2c3d"}]}}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1", Name: "i-0a1b2c3d"}}},
+		{"secretsmanager", "TagResource", `{"secretId": "db", "tags": [{"key": "function", "value": "arn:aws:lambda:eu-west-1:123456789012:function:f"}]}`,
+			[]posture.Target{{Type: "AWS.SecretsManager.Secret", Region: "eu-west-1"}}},
+		{"ec2", "StartInstances", `{}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1"}}},
+	} {
+		e := eventOf(t, c.source, c.call, c.parameters)
+		got := slices.DeleteFunc(e.targets(declaredIndex()), func(target posture.Target) bool {
+			return !slices.Contains([]posture.EntityType{"AWS.EC2.Instance", "AWS.RDS.DBInstance", "AWS.SecretsManager.Secret"}, target.Type)
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s of %s reads %v, want %v", c.call, c.parameters, got, c.want)
+		}
+	}
+}
+
+// eventOf returns the event of a call in eu-west-1.
+func eventOf(t *testing.T, source, call, parameters string) event {
+	t.Helper()
+	var e event
+	e.Region, e.Detail.EventSource, e.Detail.EventName = "eu-west-1", source+".amazonaws.com", call
+	if err := json.Unmarshal([]byte(parameters), &e.Detail.RequestParameters); err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

@@ -84,6 +84,18 @@ func (p *parameters) names(t *resource.Type) []string {
 	return names
 }
 
+// nameOthers reports whether parameters of a call that changes tags, in which no resource of
+// the type was found, name resources of other types: EC2 always takes ids, and others take ARNs.
+func (p *parameters) nameOthers(t *resource.Type) bool {
+	return slices.ContainsFunc(p.all, func(each parameter) bool {
+		if t.IDPrefix() != "" {
+			return strings.EqualFold(each.name, "resourceId")
+		}
+		isTag := strings.EqualFold(each.name, "key") || strings.EqualFold(each.name, "value")
+		return !isTag && len(t.ARN) > 0 && strings.HasPrefix(each.text, "arn:")
+	})
+}
+
 // isID reports whether a text is an id of EC2: a prefix and hexadecimal digits.
 func isID(text, prefix string) bool {
 	code, ok := strings.CutPrefix(text, prefix)

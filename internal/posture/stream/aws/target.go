@@ -2,6 +2,7 @@ package aws
 
 import (
 	"slices"
+	"strings"
 
 	"vigil/internal/posture"
 	"vigil/internal/posture/collect"
@@ -13,7 +14,8 @@ import (
 const maxNames = 100
 
 // targets returns the resources to read because of the event. If it names no
-// resource of a type that it may have changed, all of the type are read.
+// resource of a type that it may have changed, all of the type are read, unless it
+// changes the tags of resources of other types.
 func (e event) targets(x *change.Index) []posture.Target {
 	d := e.Detail
 	if d.ReadOnly || d.ErrorCode != "" || d.EventSource == "signin.amazonaws.com" && d.UserIdentity.Type != "Root" {
@@ -43,6 +45,8 @@ func (e event) targets(x *change.Index) []posture.Target {
 		switch {
 		case len(names) == 0 && decl.Declared.Derived:
 			continue // read as a neighbour of the resource that contains it
+		case len(names) == 0 && d.changesTags() && params.nameOthers(decl.Declared):
+			continue
 		case len(names) == 0 || len(names) > maxNames:
 			found = append(found, posture.Target{Type: decl.Type, Region: region})
 		}
@@ -54,4 +58,13 @@ func (e event) targets(x *change.Index) []posture.Target {
 		}
 	}
 	return found
+}
+
+// tagCalls are the beginnings of the names of calls that change tags. One call of a service
+// tags resources of all its types.
+var tagCalls = []string{"Tag", "Untag", "AddTags", "RemoveTags", "CreateTags", "DeleteTags", "CreateOrUpdateTags"}
+
+// changesTags reports whether the call changes tags.
+func (d detail) changesTags() bool {
+	return slices.ContainsFunc(tagCalls, func(begin string) bool { return strings.HasPrefix(d.EventName, begin) })
 }
