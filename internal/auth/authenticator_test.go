@@ -64,7 +64,7 @@ func TestExchangeReturnsTokensWithIdentityAndLifetime(t *testing.T) {
 		}
 		_, err = p.Identify(t.Context(), id, "")
 		wantKind(t, "id_token as access token", err, fault.Unauthenticated)
-		// It is valid for the promised time and at most a second longer.
+		// The access token is valid for the time that the response promises, and at most a second longer.
 		h.clock.pass(1799 * time.Second)
 		if _, err := p.Identify(t.Context(), access, ""); err != nil {
 			t.Errorf("after 1799 s: %v", err)
@@ -159,16 +159,16 @@ func TestRevocationTakesEffectAtOnce(t *testing.T) {
 	}
 }
 
-func TestLoweredRoleAppliesAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
+func TestChangedRoleAppliesToAccessTokens(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		first, second := h.process(t), h.process(t)
 		admin, _ := first.org(t, "acme")
 		u, _, text := first.user(t, admin, "ana", auth.Analyst)
 		access := first.access(t, text)
 		for _, step := range []struct {
-			to          auth.Role
-			old, fresh  auth.Role
-			description string
+			to                         auth.Role
+			withOldToken, withNewToken auth.Role
+			description                string
 		}{
 			{auth.Viewer, auth.Viewer, auth.Viewer, "lowered"},
 			// The API token was issued for an analyst and never grants more.
@@ -182,11 +182,11 @@ func TestLoweredRoleAppliesAtOnceRaisedRoleWithTheNextToken(t *testing.T) {
 			}
 			h.clock.pass(time.Second)
 			for name, p := range map[string]*process{"here": first, "there": second} {
-				if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != step.old {
-					t.Errorf("%s %s: old token gives %s, %v; want %s", step.description, name, c.Role, err, step.old)
+				if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != step.withOldToken {
+					t.Errorf("%s %s: old token gives %s, %v; want %s", step.description, name, c.Role, err, step.withOldToken)
 				}
-				if c, err := p.Identify(t.Context(), first.access(t, text), ""); err != nil || c.Role != step.fresh {
-					t.Errorf("%s %s: new token gives %s, %v; want %s", step.description, name, c.Role, err, step.fresh)
+				if c, err := p.Identify(t.Context(), first.access(t, text), ""); err != nil || c.Role != step.withNewToken {
+					t.Errorf("%s %s: new token gives %s, %v; want %s", step.description, name, c.Role, err, step.withNewToken)
 				}
 			}
 		}
@@ -268,7 +268,7 @@ func TestUsersAreSeenWhenTheirTokensAreUsed(t *testing.T) {
 			}
 			one, err := p.User(t.Context(), admin, listed.ID)
 			if err != nil || !listed.LastSeenAt.Equal(want) || !one.LastSeenAt.Equal(want) {
-				t.Errorf("%s was seen at %s, alone at %s, %v; want %s", listed.Name, listed.LastSeenAt, one.LastSeenAt, err, want)
+				t.Errorf("%s was last seen at %s in the list of users, at %s in the single user, %v; want %s", listed.Name, listed.LastSeenAt, one.LastSeenAt, err, want)
 			}
 		}
 	})

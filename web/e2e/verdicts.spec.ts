@@ -43,7 +43,7 @@ test('a rule that can judge every resource says so', async ({ posture: page }) =
   await expect(page.getByText('No resource is unknown')).toBeVisible();
 });
 
-test('a rule about the type of a resource, but not about the resource, is not applicable, not unknown', async ({ posture: page }) => {
+test('a rule that does not apply to a resource of its type is not applicable, not unknown', async ({ posture: page }) => {
   await page.route('**/v1/entities/*/verdicts', (route) =>
     route.fulfill({
       json: {

@@ -47,9 +47,10 @@ func azureLogs(categories ...string) resource.Function {
 		for _, s := range settings.Array() { // a single setting is treated as a list of one
 			for _, log := range s.Get("properties.logs").Array() {
 				if log.Get("enabled").Bool() {
-					name := strings.TrimSpace(log.Get("category").String() + log.Get("categoryGroup").String()) // it has one of them
-					if strings.EqualFold(name, allLogs) {                                                       // Azure does not keep to one spelling
-						name = allLogs
+					// A log has a category or a group.
+					name := strings.TrimSpace(log.Get("category").String() + log.Get("categoryGroup").String())
+					if strings.EqualFold(name, allLogs) {
+						name = allLogs // Azure does not keep to one spelling
 					}
 					all = append(all, name)
 				}
