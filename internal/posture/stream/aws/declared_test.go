@@ -1,14 +1,17 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"vigil/internal/posture"
 	collectaws "vigil/internal/posture/collect/aws"
 	"vigil/internal/posture/collect/declared"
+	"vigil/internal/posture/resource"
 	"vigil/internal/posture/stream/change"
 )
 
@@ -138,6 +141,52 @@ func TestCallsThatTagOtherTypesReadNothing(t *testing.T) {
 			t.Errorf("%s of %s reads %v, want %v", c.call, c.parameters, got, c.want)
 		}
 	}
+}
+
+// TestCallsThatTagReadTheTaggedResource checks every type that is read again after its tags change:
+// the call names the resource, so that it alone is read.
+func TestCallsThatTagReadTheTaggedResource(t *testing.T) {
+	t.Parallel()
+	vars := resource.Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws"}
+	members := map[string]string{ // by source; others have resourceArn
+		"ec2": "resourceId", "elasticloadbalancing": "resourceArns", "kms": "keyId", "ram": "resourceShareArn",
+		"rds": "resourceName", "redshift": "resourceName", "secretsmanager": "secretId", "transfer": "arn",
+	}
+	checked := 0
+	for _, d := range collectaws.Declarations(declared.Catalog()) {
+		for _, declaredEvent := range d.Events {
+			source, _, _ := strings.Cut(declaredEvent.Source, ".")
+			call := slices.IndexFunc(declaredEvent.Names, func(name string) bool { return detail{EventName: name}.changesTags() })
+			if call < 0 || source == "iam" || source == "autoscaling" { // IAM and Auto Scaling name resources by their names
+				continue
+			}
+			name, text := taggedResource(d.Declared, vars)
+			member := cmp.Or(members[source], "resourceArn")
+			e := eventOf(t, source, declaredEvent.Names[call], `{"`+member+`": ["`+text+`"]}`)
+			want := posture.Target{Type: d.Type, Region: cmp.Or(d.Declared.Place, "eu-west-1"), Name: name}
+			if got := e.targets(declaredIndex()); name == "" || !slices.Contains(got, want) {
+				t.Errorf("%s of %s reads %v, want %v", e.Detail.EventName, text, got, want)
+			}
+			checked++
+		}
+	}
+	if checked < 40 {
+		t.Errorf("%d types were checked, want at least 40", checked)
+	}
+}
+
+// taggedResource returns the name of a resource and how calls that change tags name it.
+func taggedResource(t *resource.Type, vars resource.Vars) (name, text string) {
+	if prefix := t.IDPrefix(); prefix != "" {
+		return prefix + "0a1b2c3d", prefix + "0a1b2c3d"
+	}
+	for _, part := range []string{"a", "a/b", "a/b/c"} { // some names consist of several parts
+		text = t.ARN[0].Format(vars, part)
+		if name, ok := fromARN(t, text); ok {
+			return name, text
+		}
+	}
+	return "", text
 }
 
 // eventOf returns the event of a call in eu-west-1.
