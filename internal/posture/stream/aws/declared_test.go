@@ -170,8 +170,8 @@ func TestCallsThatTagReadTheTaggedResource(t *testing.T) {
 			checked++
 		}
 	}
-	if checked < 40 {
-		t.Errorf("%d types were checked, want at least 40", checked)
+	if checked < 80 {
+		t.Errorf("%d types were checked, want at least 80", checked)
 	}
 }
 
