@@ -53,7 +53,9 @@ const ssoMessages: Record<string, string> = {
 /** The message for the reason in the address; none if the last login did not fail. */
 function ssoMessage(): string | undefined {
   const reason = new URLSearchParams(window.location.search).get('sso');
-  return reason === null ? undefined : ((Object.hasOwn(ssoMessages, reason) && ssoMessages[reason]) || 'Single sign-on failed. Start the login again.');
+  return reason === null
+    ? undefined
+    : (Object.hasOwn(ssoMessages, reason) && ssoMessages[reason]) || 'Single sign-on failed. Start the login again.';
 }
 
 /** A link that starts single sign-on, and why the last one failed. It leads back to the current address, after a failure to the start page. */
