@@ -2,8 +2,8 @@ package job_test
 
 import (
 	"context"
-	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -95,9 +95,10 @@ func TestAttemptThatTheProcessInterruptsIsNotAFailure(t *testing.T) {
 			t.Fatal(err)
 		}
 		running := make(chan struct{})
+		runs := sync.OnceFunc(func() { close(running) })
 		q := newQueue(t, db, job.Config{Metrics: reg, Tracer: tracer})
 		start(t, q, func(ctx context.Context, _ job.Job[greet]) error {
-			running <- struct{}{}
+			runs()
 			<-ctx.Done()
 			return ctx.Err()
 		})
@@ -108,8 +109,11 @@ func TestAttemptThatTheProcessInterruptsIsNotAFailure(t *testing.T) {
 		if err := q.Stop(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if got := outcomes(t, reg); !maps.Equal(got, map[string]float64{"interrupted": 1}) {
-			t.Errorf("outcomes of attempts: %v, want one that was interrupted", got)
+		// If River is just fetching jobs when it is told to stop, it can fetch this one again
+		// as soon as it is back in the queue: another attempt is interrupted.
+		got := outcomes(t, reg)
+		if got["interrupted"] == 0 || len(got) != 1 {
+			t.Errorf("outcomes of attempts: %v, want only interrupted ones", got)
 		}
 		for _, s := range spans.GetSpans() {
 			if s.Name == "job greet" && s.Status.Code == codes.Error {

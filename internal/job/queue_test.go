@@ -442,9 +442,10 @@ func TestStopReturnsRunningJobsToTheQueue(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running := make(chan struct{})
+		runs := sync.OnceFunc(func() { close(running) })
 		q := newQueue(t, db, job.Config{})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
-			running <- struct{}{}
+			runs()
 			<-ctx.Done()
 			return ctx.Err()
 		})
