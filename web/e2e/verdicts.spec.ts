@@ -34,7 +34,7 @@ test('the resources that a rule cannot judge are listed with what could not be r
   await row.locator('td.c-unknown a').click();
   await expect(page).toHaveURL(/\/unknown$/);
   await expect(page.locator('tbody tr')).toContainText(['hidden-vm']);
-  await expect(page.getByText('metadataHttpTokens: access denied', { exact: true })).toBeVisible();
+  await expect(page.getByRole('cell', { name: 'metadataHttpTokens: access denied', exact: true })).toBeVisible();
   await expect(page.locator('.region', { hasText: 'Not listed' })).toContainText('eu-north-1: access denied');
 });
 
