@@ -24,8 +24,8 @@ func mulBulk(a, b int64) (int64, error) {
 	return a * b, nil
 }
 
-// errBulk is the error of a bulk that exceeds 64 bits, the same as that of a count.
-var errBulk = value.Errorf("long overflow")
+// errBulk is the error of a bulk that exceeds 64 bits. It begins as that of a count does.
+var errBulk = value.Errorf("long overflow: more than %d traversers with the same value", math.MaxInt64)
 
 // A bag is a multiset of vertices in the order of their first insertion, with
 // the number of traversers at each.
