@@ -442,10 +442,9 @@ func TestStopReturnsRunningJobsToTheQueue(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		running := make(chan struct{})
-		runs := sync.OnceFunc(func() { close(running) })
 		q := newQueue(t, db, job.Config{})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
-			runs()
+			running <- struct{}{}
 			<-ctx.Done()
 			return ctx.Err()
 		})

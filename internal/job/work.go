@@ -57,6 +57,10 @@ type attempt struct {
 func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if q.interrupts(ctx) {
+		// River can fetch a job that returned to the queue again while it is told to stop.
+		return river.JobSnooze(0)
+	}
 	current := attempt{job.ID, job.Attempt}
 	q.mu.Lock()
 	q.active[current] = cancel
@@ -102,11 +106,14 @@ func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadat
 		done(err)
 	}()
 	err = handle(ctx)
-	if outcome(err) == "failed" && q.stopping.Load() && ctx.Err() != nil {
+	if outcome(err) == "failed" && q.interrupts(ctx) {
 		err = errInterrupted
 	}
 	return err
 }
+
+// interrupts reports whether the context of an attempt ended and this process stops.
+func (q *Queue) interrupts(ctx context.Context) bool { return q.stopping.Load() && ctx.Err() != nil }
 
 // errPanic is the error of an attempt in the metrics and traces if its handler panics. River
 // recovers the panic.
