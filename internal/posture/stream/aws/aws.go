@@ -77,8 +77,8 @@ func (v *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (
 	if err != nil {
 		return Verified{}, refusal.New(refusal.Malformed, "read event: %w", err)
 	}
-	if age := v.now().Sub(e.Time); age > maxAge || age < -maxAhead {
-		return Verified{}, refusal.New(refusal.Stale, "the time of the event, %s, is more than %s ago or %s ahead", e.Time.Format(time.RFC3339), maxAge, maxAhead)
+	if err := checkRecent("event", e.Time, v.now()); err != nil {
+		return Verified{}, err
 	}
 	m := posture.StreamMessage{ID: "event " + e.ID, Time: e.Time}
 	return v.deliver(stream, m, e)

@@ -100,16 +100,21 @@ func parseEnvelope(h http.Header, body []byte) (envelope, error) {
 	return e, nil
 }
 
-// sentTime returns when the message was sent. It fails if that is too long ago.
+// sentTime returns when the message was sent. It fails if that is not known or not recent.
 func (e envelope) sentTime(now time.Time) (time.Time, error) {
 	sent, err := time.Parse(time.RFC3339, e.Timestamp)
 	if err != nil {
 		return sent, refusal.New(refusal.Stale, "read time of SNS message: %w", err)
 	}
+	return sent, checkRecent("SNS message", sent, now)
+}
+
+// checkRecent refuses a message whose time is too long ago or too far ahead.
+func checkRecent(what string, sent, now time.Time) error {
 	if age := now.Sub(sent); age > maxAge || age < -maxAhead {
-		return sent, refusal.New(refusal.Stale, "the time of the SNS message, %s, is more than %s ago or %s ahead", sent.Format(time.RFC3339), maxAge, maxAhead)
+		return refusal.New(refusal.Stale, "the time of the %s, %s, is more than %s ago or %s ahead", what, sent.Format(time.RFC3339), maxAge, maxAhead)
 	}
-	return sent, nil
+	return nil
 }
 
 // signedText returns the text that SNS signs: names and values in a fixed order.
