@@ -123,12 +123,12 @@ export default function Resource() {
   const readAgain = async () => {
     if (!entity) return;
     try {
-      const run = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
+      const started = await posture.post('/v1/cloud-accounts/{cloud_account_id}/collections', {
         path: { cloud_account_id: entity.cloudAccountId },
         body: { types: [entity.entityType], regions: [entity.region] },
       });
       showToast('Reading it again');
-      setRun({ account: entity.cloudAccountId, id: run.collectionId });
+      setRun({ account: entity.cloudAccountId, id: started.collectionId });
     } catch (cause) {
       showToast(failureText(cause));
     }
