@@ -6,7 +6,8 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// TestPublicURL checks who can call a function by a URL without authentication.
+// TestPublicURL checks which resource policies let everybody call a Lambda function by a URL
+// without authentication.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	const (
