@@ -94,9 +94,9 @@ func TestLogWritesTheQueueBeforeItEnds(t *testing.T) {
 }
 
 // slowStore is a writer whose first write takes a minute and fails.
-type slowStore struct{ store }
+type slowStore struct{}
 
-func (s *slowStore) Write(context.Context, []desktop.Event) error {
+func (slowStore) Write(context.Context, []desktop.Event) error {
 	time.Sleep(time.Minute)
 	return errors.New("the database is closed")
 }
@@ -115,7 +115,7 @@ func TestEventsOfARemovedDatabaseAreDiscarded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l, last := NewLog(), &store{}
-				l.Use(&slowStore{})
+				l.Use(slowStore{})
 				ctx, stop := context.WithCancel(t.Context())
 				done := make(chan struct{})
 				go func() { defer close(done); l.Run(ctx) }()
