@@ -28,10 +28,12 @@ type Case struct {
 	Name string `yaml:"name"`
 	// Get reads the resource of this name instead of the list.
 	Get string `yaml:"get"`
-	// Answers are the responses of the cloud by call. A response is an object; or one of
-	// the words denied, gone, notEnabled, notOffered and throttled; or "denied " and the
-	// message of the cloud; or "code " and the error code of a missing resource; or a list
-	// of {for, answer}, selected by the input.
+	// Answers are the responses of the cloud by call. A response is one of these:
+	//   - an object
+	//   - denied, gone, notEnabled, notOffered or throttled
+	//   - "denied " and the message of the cloud
+	//   - "code " and an error code of AWS
+	//   - a list of {for, answer}, selected by the input; see [Select]
 	Answers map[string]any `yaml:"answers"`
 	// Entities are the expected entities in any order.
 	Entities []Entity `yaml:"entities"`
@@ -39,8 +41,8 @@ type Case struct {
 	Fails bool `yaml:"fails"`
 }
 
-// An Entity is an expected entity. Unknown are the names of the properties, the labels of
-// the edges and TAGS that could not be read.
+// An Entity is an expected entity. Unknown lists what could not be read: names of properties,
+// labels of edges, and TAGS for the tags.
 type Entity struct {
 	ID         string              `yaml:"id"` // last parts of the id: region and name, or only the name
 	Name       string              `yaml:"name,omitempty"`

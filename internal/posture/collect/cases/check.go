@@ -10,12 +10,17 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Check runs every case of the declarations below a root, by default the first root of the
-// catalog. It returns the number of types and cases, and an error that lists all failures.
+// Check runs every case of the declarations below a root, which is the root of the catalog at
+// the position; 0 by default. It returns the number of types and cases, and an error that lists
+// all failures.
 func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position ...int) (types, count int, err error) {
+	rootIndex := 0
+	if len(position) > 0 {
+		rootIndex = position[0]
+	}
 	var errs []error
 	for _, t := range catalog.Types() {
-		if t.Root() != append(position, 0)[0] {
+		if t.Root() != rootIndex {
 			continue
 		}
 		types++

@@ -189,7 +189,7 @@ func (x *example) setProperty(p *resource.Property, value any, placeOf func(up i
 	if _, list := value.([]any); !list && value == p.Absent && !p.NotEmpty {
 		value = nil
 	}
-	done := value == nil
+	done := value == nil // then the value need not be set anywhere, only removed
 	var failed error
 	paths, together := alternatives(p.At)
 	for _, at := range paths {
@@ -256,7 +256,7 @@ func (x *example) answerOf(name string) (place, error) {
 
 // change changes the values at a path of all items at a place.
 func (x *example) change(to place, path []string, change func(before any) (any, error)) error {
-	one := func(answer any) (any, error) {
+	changeAnswer := func(answer any) (any, error) {
 		return to.each(answer, to.path, func(item any) (any, error) {
 			value, err := change(valueAt(item, path))
 			if err != nil {
@@ -271,7 +271,7 @@ func (x *example) change(to place, path []string, change func(before any) (any, 
 		if _, refused := answer.(string); refused {
 			return fmt.Errorf("%s is refused in the case", to.call)
 		}
-		changed, err := one(answer)
+		changed, err := changeAnswer(answer)
 		if err == nil {
 			x.answers[to.call] = changed
 		}
@@ -282,7 +282,7 @@ func (x *example) change(to place, path []string, change func(before any) (any, 
 		if _, ok := option["answer"].(map[string]any); !ok {
 			continue
 		}
-		changed, err := one(option["answer"])
+		changed, err := changeAnswer(option["answer"])
 		if err != nil {
 			return err
 		}

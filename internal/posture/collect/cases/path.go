@@ -161,10 +161,11 @@ func resize(v, value any) (any, error) {
 	return out, nil
 }
 
-// invertTail applies the inverse of the modifiers at the end of a path to a value.
+// invertTail applies the inverse of the modifiers at the end of a path to a value. It returns the
+// new value and the rest of the path: nil, or the whole path if that does not begin with a
+// modifier that changes the value.
 func invertTail(path []string, value any) (any, []string, error) {
-	first := slices.IndexFunc(path, func(step string) bool { return strings.HasPrefix(step, "@") })
-	if first != 0 || path[0] == "@this" || path[0] == "@flatten" || path[0] == "@values" || path[0] == "@keys" {
+	if len(path) == 0 || !strings.HasPrefix(path[0], "@") || slices.Contains([]string{"@this", "@flatten", "@values", "@keys"}, path[0]) {
 		return value, path, nil
 	}
 	for _, step := range slices.Backward(path) {
@@ -307,7 +308,8 @@ func assignMatching(v any, step string, rest []string, value any) (any, error) {
 	return out, nil
 }
 
-// condition returns whether a value meets a condition of a query, and a value that does.
+// condition parses the right side of a condition of a query: "x", true, ~false. It returns a
+// function that reports whether a value meets the condition, and an example of such a value.
 func condition(wanted string) (matches func(any) bool, example any, err error) {
 	switch wanted {
 	case "true", "~true":
@@ -410,13 +412,14 @@ func elementAt(list []any, step string) any {
 		return nil
 	}
 	i, err := strconv.Atoi(step)
-	if err != nil {
+	isIndex := err == nil
+	if !isIndex {
 		i = 0
 	}
 	if i >= len(list) {
 		return nil
 	}
-	if err != nil && step != "#" { // a name: the member of the first element
+	if !isIndex && step != "#" { // a name: the member of the first element
 		return valueAt(list[i], []string{step})
 	}
 	return list[i]
