@@ -3,6 +3,7 @@ package entitydb
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -109,12 +110,13 @@ func (s *selection) countCells(a posture.Aggregation, c *counter) error {
 func (s *selection) countHits(c *counter) (int, error) {
 	var args []any
 	from := s.source(s.rows(), &args)
+	cell := fmt.Sprintf("row_id >> %d", memberBits)
 	if s.tx.Distributed() {
-		return s.countByCell(c, `SELECT row_id >> 28, count(*) FROM `+from+` GROUP BY row_id >> 28`, args)
+		return s.countByCell(c, `SELECT `+cell+`, count(*) FROM `+from+` GROUP BY `+cell, args)
 	}
 	return countRows(s.tx, c, `
 		SELECT p.account, c.type, c.region, h.count
-		FROM (SELECT row_id >> 28 AS cell, count(*) AS count FROM `+from+` GROUP BY row_id >> 28) AS h
+		FROM (SELECT `+cell+` AS cell, count(*) AS count FROM `+from+` GROUP BY `+cell+`) AS h
 		JOIN entity_cell c ON c.id = h.cell
 		JOIN entity_partition p ON p.account_no = c.account_no`, args...)
 }

@@ -82,8 +82,9 @@ func (c *changeSet) count(in *cell, n int64) {
 	c.dirty[in.id] = true
 }
 
-// row returns the row of an entity that is new in its cell.
-func (c *changeSet) row(s stagedEntity, created int64) (entityRow, error) {
+// newRow returns the row of an entity that is new in its cell, and adds the entity to the
+// counts and the ledger.
+func (c *changeSet) newRow(s stagedEntity, created int64) (entityRow, error) {
 	in, err := c.cell(s.region)
 	if err != nil {
 		return entityRow{}, err
@@ -109,7 +110,7 @@ func (c *changeSet) add(items []stagedEntity) error {
 	rows := make([]entityRow, len(items))
 	for i, s := range items {
 		var err error
-		if rows[i], err = c.row(s, c.changedAt); err != nil {
+		if rows[i], err = c.newRow(s, c.changedAt); err != nil {
 			return err
 		}
 		c.feed.add(posture.Added, rows[i].idHash)
@@ -161,7 +162,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 				return err
 			}
 		} else {
-			if row, err = c.row(u, oldRow.created); err != nil {
+			if row, err = c.newRow(u, oldRow.created); err != nil {
 				return err
 			}
 			moved, vacated = append(moved, row), append(vacated, oldRow)
@@ -300,7 +301,7 @@ func (c *changeSet) saveGeneration() error {
 	return saveState(c.tx, c.part.accountNo, c.generation, c.part.cells)
 }
 
-// saveTally comes last: the totals are shared by all accounts of an organisation, so
+// saveTally must be the last step: the totals are shared by all accounts of an organisation, so
 // their row locks should be held briefly.
 func (c *changeSet) saveTally() error {
 	return addTally(c.tx, c.part.org, map[posture.EntityType]map[string]int64{c.scope.Type: c.tally})

@@ -20,11 +20,11 @@ func CopyWriter() dbcopy.Writer {
 	}
 }
 
-// CopySkip names the table that says how far the index is rebuilt: a copy has a new
-// index.
+// CopySkip names the table with the progress of [reindex]. It is not copied, because the
+// copy builds its own index.
 const CopySkip = "entity_retoken"
 
-// copyRows makes changes of a copy. A row that is replaced is removed and inserted.
+// copyRows applies changes to the copy. A row that is replaced is removed and inserted.
 func (s *Store) copyRows(tx *sqldb.Tx, changes []dbcopy.Change) error {
 	var old, current []entityRow
 	for _, c := range changes {
@@ -35,7 +35,7 @@ func (s *Store) copyRows(tx *sqldb.Tx, changes []dbcopy.Change) error {
 			current = append(current, copiedRow(c.After))
 		}
 	}
-	if tx.Dialect() == sqldb.SQLite { // to remove a row from its index takes the tokens
+	if tx.Dialect() == sqldb.SQLite { // removing a row from the FTS5 index requires its tokens
 		if err := s.tokenize(tx, old); err != nil {
 			return err
 		}
@@ -69,17 +69,17 @@ func (s *Store) tokenize(tx *sqldb.Tx, rows []entityRow) error {
 	if err != nil {
 		return err
 	}
-	orgs := map[int64]*tokenizer{}
+	tokenizers := map[int64]*tokenizer{} // by account
 	for i, row := range rows {
 		accountNo := accountOf(row.rowID)
-		if orgs[accountNo] == nil {
+		if tokenizers[accountNo] == nil {
 			org, err := sqldb.QueryOne(tx, sqldb.Scalar[posture.OrgID], `SELECT org FROM entity_partition WHERE account_no = $1`, accountNo)
 			if err != nil {
 				return err
 			}
-			orgs[accountNo] = newTokenizer(tx.Dialect(), org)
+			tokenizers[accountNo] = newTokenizer(tx.Dialect(), org)
 		}
-		if rows[i].tokens, err = orgs[accountNo].tokenize(row.doc, contexts[cellOf(row.rowID)]); err != nil {
+		if rows[i].tokens, err = tokenizers[accountNo].tokenize(row.doc, contexts[cellOf(row.rowID)]); err != nil {
 			return err
 		}
 	}

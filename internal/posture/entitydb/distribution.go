@@ -12,11 +12,12 @@ import (
 // with many rows by account, so that reads and writes of an account need one node. The
 // other tables stay on the coordinator.
 //
-// A plain database has no column account_no in entity, entity_ledger and entity_change,
-// because their keys contain the number; and it has generation and cells of an account
-// in entity_partition. Citus needs a column to distribute by. It has no snapshot over
-// several nodes, so that the generation must be on the node of the entities: a reader
-// would otherwise see the generation of a commit before its entities.
+// Citus needs a column to distribute by: account_no. In a database without Citus, entity,
+// entity_ledger and entity_change lack this column, because their keys contain the number.
+//
+// Citus has no snapshot over several nodes. The generation of an account is therefore in
+// entity_state, on the node of its entities, and not in entity_partition: a reader could
+// otherwise see the generation of a commit before its entities.
 func Distribution() []sqldb.Distribution {
 	const column = "account_no"
 	return []sqldb.Distribution{
@@ -78,7 +79,7 @@ func sameAccount(tx *sqldb.Tx, left, right string) string {
 }
 
 // execEach runs a statement for each row, in the shard of the row's account. The first
-// argument must be a number that contains that of the account, shifted.
+// argument must be a number that contains the account number in its bits from shift on.
 func execEach(tx *sqldb.Tx, text string, shift int, rows iter.Seq[[]any]) error {
 	if tx.Distributed() {
 		n := 0
@@ -94,7 +95,7 @@ func execEach(tx *sqldb.Tx, text string, shift int, rows iter.Seq[[]any]) error 
 }
 
 // load loads rows, with the column account_no if the tables are distributed. The first
-// column must be a number that contains that of the account, shifted.
+// column must be a number that contains the account number in its bits from shift on.
 func load(tx *sqldb.Tx, table string, columns []string, shift int, rows iter.Seq[[]any]) error {
 	if tx.Distributed() {
 		columns, rows = append(slices.Clone(columns), "account_no"), withAccount(shift, rows)
@@ -123,7 +124,8 @@ func GenerationTable(tx *sqldb.Tx) string {
 	return "entity_partition"
 }
 
-// readState sets generation and cells of a partition that is distributed.
+// readState reads generation and cells of a partition from entity_state if the tables are
+// distributed.
 func readState(tx *sqldb.Tx, p *partition) error {
 	if !tx.Distributed() {
 		return nil

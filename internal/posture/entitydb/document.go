@@ -240,7 +240,7 @@ func (r *docReader) value() (p posture.Property) {
 	case docTrue, docFalse:
 		p.Type, p.Bool = posture.BoolProperty, k == docTrue
 	case docLong:
-		v := r.uvarint()
+		v := r.uvarint() // zigzag, see binary.AppendVarint
 		p.Type, p.Long = posture.LongProperty, int64(v>>1)^-int64(v&1)
 	case docUnknown:
 		p.Type, p.Error = posture.UnknownProperty, r.text()

@@ -57,8 +57,8 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 
 // addGroups decodes one entity of each group and adds it with the count of the group.
 func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *counter) error {
-	var w projection
-	w.aggregation(a)
+	var fields projection
+	fields.aggregation(a)
 	for len(groups) > 0 {
 		part := groups[:min(1000, len(groups))]
 		groups = groups[len(part):]
@@ -78,7 +78,7 @@ func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *cou
 			return err
 		}
 		for _, row := range rows {
-			e, err := readProjected(row.doc, contexts[cellOf(row.rowID)], &w)
+			e, err := readProjected(row.doc, contexts[cellOf(row.rowID)], &fields)
 			if err != nil {
 				return err
 			}
@@ -178,9 +178,9 @@ func (k *groupKey) aggregation(a posture.Aggregation) {
 	switch {
 	case a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName:
 		n := k.selection.tokenInterval(a.Of)
-		first, all := fmt.Sprintf("v%d", len(k.values)), fmt.Sprintf("v%d", len(k.values)+1)
-		k.values = append(k.values, n.first()+" AS "+first, n.several()+" AS "+all)
-		k.names = append(k.names, first, all)
+		first, several := fmt.Sprintf("v%d", len(k.values)), fmt.Sprintf("v%d", len(k.values)+1)
+		k.values = append(k.values, n.first()+" AS "+first, n.several()+" AS "+several)
+		k.names = append(k.names, first, several)
 	case a.Of.Name == posture.FieldAccount || a.Of.Name == posture.FieldPartition:
 		k.cell = append(k.cell, "c.account_no")
 	case a.Of.Name == posture.FieldRegion:
@@ -220,12 +220,13 @@ func (n tokenInterval) nth(i int) string {
 // has returns the condition that the row has a token in the interval.
 func (n tokenInterval) has() string { return fmt.Sprintf("%s <= %d", n.nth(1), n.to) }
 
-// first returns the first of them, or NULL.
+// first returns the SQL expression of the first token in the interval, or NULL.
 func (n tokenInterval) first() string {
 	return fmt.Sprintf("CASE WHEN %s THEN %s END", n.has(), n.nth(1))
 }
 
-// several returns all of them if there is more than one, or NULL.
+// several returns the SQL expression of all tokens in the interval if there are at least
+// two, or NULL.
 func (n tokenInterval) several() string {
 	return fmt.Sprintf("CASE WHEN %s <= %d THEN tokens[width_bucket(%d::bigint, tokens) + 1 : width_bucket(%[2]d::bigint, tokens)] END", n.nth(2), n.to, n.after)
 }

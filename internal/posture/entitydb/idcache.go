@@ -36,7 +36,7 @@ func (ids *idCache) partitions(org posture.OrgID, accounts []string) (accountNos
 }
 
 // afterCommit calls add at once if the transaction is read-only, else after its commit:
-// a transaction that is rolled back gives its numbers free.
+// a rollback frees the numbers that the transaction assigned.
 func afterCommit(tx *sqldb.Tx, add func()) {
 	if tx.ReadOnly() {
 		add()

@@ -15,8 +15,8 @@ func (s *Store) Entity(ctx context.Context, org posture.OrgID, id posture.Entity
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		found, err := s.tryPartitions(tx, org, id, func(accountNo int64) (bool, error) {
 			found, err := s.findEntities(tx, accountNo, []posture.EntityID{id})
-			entry, ok := found[id]
-			e = entry.entity
+			stored, ok := found[id]
+			e = stored.entity
 			return ok, err
 		})
 		if err == nil && !found {
@@ -41,10 +41,10 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 		if err != nil {
 			return err
 		}
-		located, err := s.findEntities(tx, p.accountNo, ids)
-		found = make(map[posture.EntityID]posture.Entity, len(located))
-		for id, entry := range located {
-			found[id] = entry.entity
+		all, err := s.findEntities(tx, p.accountNo, ids)
+		found = make(map[posture.EntityID]posture.Entity, len(all))
+		for id, stored := range all {
+			found[id] = stored.entity
 		}
 		return err
 	})
@@ -56,7 +56,7 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 // too, so every part of the id that is an account of the organisation is tried.
 func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, try func(accountNo int64) (bool, error)) (bool, error) {
 	parts := strings.Split(string(id), ".")
-	if len(parts) > 64 { // the account is among the first
+	if len(parts) > 64 { // the account is one of the first parts
 		parts = parts[:64]
 	}
 	tried := map[int64]bool{}
@@ -87,15 +87,15 @@ func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.Entity
 	return false, nil
 }
 
-// A located is an entity with its row id.
-type located struct {
+// A storedEntity is an entity with its row id.
+type storedEntity struct {
 	rowID  int64
 	entity posture.Entity
 }
 
 // findEntities returns the entities of an account with the given ids, omitting ids that
 // do not exist.
-func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]storedEntity, error) {
 	if !tx.Distributed() {
 		return s.findRowsWhere(tx, accountNo, ids, notInRemoval)
 	}
@@ -108,21 +108,21 @@ func (s *Store) findEntities(tx *sqldb.Tx, accountNo int64, ids []posture.Entity
 }
 
 // findRows is findEntities including rows that are being removed.
-func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]located, error) {
+func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) (map[posture.EntityID]storedEntity, error) {
 	return s.findRowsWhere(tx, accountNo, ids, inAccount)
 }
 
 // findRowsWhere is findRows with a further condition.
 func (s *Store) findRowsWhere(
 	tx *sqldb.Tx, accountNo int64, ids []posture.EntityID, condition func(tx *sqldb.Tx, args *[]any, accountNo int64) string,
-) (map[posture.EntityID]located, error) {
+) (map[posture.EntityID]storedEntity, error) {
 	requested := make(map[posture.EntityID]bool, len(ids))
 	keys := make([]int64, len(ids))
 	for i, id := range ids {
 		requested[id] = true
 		keys[i] = idHashOf(accountNo, idDigest(id))
 	}
-	found := make(map[posture.EntityID]located, len(ids))
+	found := make(map[posture.EntityID]storedEntity, len(ids))
 	for part := range slices.Chunk(keys, 1000) {
 		var args []any
 		where := `id_hash IN ` + sqldb.List(&args, part) + condition(tx, &args, accountNo)
@@ -136,7 +136,7 @@ func (s *Store) findRowsWhere(
 		}
 		for i, e := range entities {
 			if requested[e.ID] { // two ids may have the same hash
-				found[e.ID] = located{rows[i].rowID, e}
+				found[e.ID] = storedEntity{rows[i].rowID, e}
 			}
 		}
 	}
@@ -171,11 +171,11 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, origin posture
 	removed = slices.DeleteFunc(slices.Clone(removed), func(id posture.EntityID) bool {
 		return slices.ContainsFunc(found, func(e posture.Entity) bool { return e.ID == id })
 	})
-	ids, w := slices.Clone(removed), newEncoder(scope)
+	ids, enc := slices.Clone(removed), newEncoder(scope)
 	for i := range found {
 		e := found[i]
 		e.Properties, e.Edges = slices.Clone(e.Properties), slices.Clone(e.Edges) // the encoder sorts them
-		item, err := w.encode(&e)
+		item, err := enc.encode(&e)
 		if err != nil {
 			return err
 		}
@@ -193,13 +193,13 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, origin posture
 		if err != nil {
 			return err
 		}
-		if err := c.replace(w, items, found, existing); err != nil {
+		if err := c.replace(enc, items, found, existing); err != nil {
 			return err
 		}
 		var rowIDs []int64
 		for _, id := range removed {
-			if entry, ok := existing[id]; ok && entry.entity.Type == scope.Type {
-				rowIDs = append(rowIDs, entry.rowID)
+			if stored, ok := existing[id]; ok && stored.entity.Type == scope.Type {
+				rowIDs = append(rowIDs, stored.rowID)
 			}
 		}
 		if err := c.remove(rowIDs); err != nil {
@@ -210,7 +210,7 @@ func (s *Store) Replace(ctx context.Context, scope posture.Scope, origin posture
 }
 
 // replace adds entities, or updates those that exist and differ.
-func (c *changeSet) replace(w *encoder, items []stagedEntity, found []posture.Entity, existing map[posture.EntityID]located) error {
+func (c *changeSet) replace(enc *encoder, items []stagedEntity, found []posture.Entity, existing map[posture.EntityID]storedEntity) error {
 	var adds, updates []stagedEntity
 	done := map[digest]bool{}
 	for i, item := range items {
@@ -218,17 +218,17 @@ func (c *changeSet) replace(w *encoder, items []stagedEntity, found []posture.En
 			continue
 		}
 		done[item.id] = true
-		entry, ok := existing[found[i].ID]
+		stored, ok := existing[found[i].ID]
 		if !ok {
 			adds = append(adds, item)
 			continue
 		}
-		current, err := w.encode(&entry.entity)
+		current, err := enc.encode(&stored.entity)
 		if err != nil {
 			return err
 		}
 		if current.hash != item.hash {
-			item.rowID = entry.rowID
+			item.rowID = stored.rowID
 			updates = append(updates, item)
 		}
 	}

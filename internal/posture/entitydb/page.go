@@ -35,7 +35,7 @@ func (s *Store) Entities(ctx context.Context, org posture.OrgID, f posture.Entit
 const maxCandidates = 10_000
 
 // fullPage returns up to limit entities after a position. The index may find rows that
-// the filter does not match: only the beginnings of long words of names are indexed, and
+// the filter does not match: only the prefixes of long words of names are indexed, and
 // hashes can collide. After maxCandidates rows the page ends early and the next continues.
 func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, err error) {
 	rows, total, err := s.page(after, limit+1) // one more, to know whether there is a next page
@@ -76,7 +76,7 @@ func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, e
 	}
 }
 
-// parsePosition parses the position that a page begins after.
+// parsePosition parses the position that a page begins after. The first page begins after -1.
 func parsePosition(after string) (int64, error) {
 	if after == "" {
 		return -1, nil
@@ -183,8 +183,9 @@ func (s *selection) cellPage(after int64, limit int) ([]entityRow, error) {
 			}
 		}
 	}
-	for next := cellOf(after) + 1; len(rows) < limit; {
-		cells, err := s.cellsFrom(next, 200)
+	const cellsPerRead = 200
+	for next := cellOf(after) + 1; len(rows) < limit; { // the cell of -1 is -1, too
+		cells, err := s.cellsFrom(next, cellsPerRead)
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +194,7 @@ func (s *selection) cellPage(after int64, limit int) ([]entityRow, error) {
 			return nil, err
 		}
 		rows = append(rows, more...)
-		if len(cells) < 200 {
+		if len(cells) < cellsPerRead {
 			break
 		}
 		next = cells[len(cells)-1].id + 1

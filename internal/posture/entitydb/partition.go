@@ -99,7 +99,7 @@ type cell struct {
 	typ     posture.EntityType
 	scope   string
 	region  string
-	made    int64 // entities ever, which numbers their rows
+	made    int64 // entities ever created; the next one gets this number
 	count   int64 // entities now
 	version int64 // generation of the last change
 }

@@ -61,6 +61,7 @@ func (a anyOf) matchQuery(allToken token) string {
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
+// matchQuery of always(false) is not called: a selection with this plan is empty.
 func (a always) matchQuery(allToken token) string { return hit(allToken).matchQuery(allToken) }
 
 func (h hit) where() string { return tokenArray("tokens @> ", []token{token(h)}) }
@@ -199,8 +200,8 @@ func (p planner) one(kind byte, values []string) plan {
 	return or(ps...)
 }
 
-// nameWords returns the plan for entities whose names have words with each of the
-// beginnings. Words that differ only after their first maxWordPrefix characters match too.
+// nameWords returns the plan for entities whose names have, for each of words, a word that
+// begins with it. Words that differ only after their first maxWordPrefix characters match too.
 func (p planner) nameWords(words []string) plan {
 	ps := make([]plan, len(words))
 	for i, w := range words {
@@ -231,9 +232,9 @@ func (p planner) planByTypes(f func(posture.EntityType) bool) plan {
 // want is false, for which it is false.
 func (p planner) condition(c posture.Condition, want bool) plan {
 	switch c := c.(type) {
-	case posture.AllOf:
+	case posture.AllOf: // it is false if any part is
 		return p.joinPlans(c, want, want)
-	case posture.AnyOf:
+	case posture.AnyOf: // it is false if all parts are
 		return p.joinPlans(c, want, !want)
 	case posture.Not:
 		return p.condition(c.Part, !want)
@@ -252,7 +253,7 @@ func (p planner) condition(c posture.Condition, want bool) plan {
 	return always(false)
 }
 
-// joinPlans returns the conjunction or disjunction of the plans of parts.
+// joinPlans returns the conjunction (all is true) or disjunction of the plans of parts.
 func (p planner) joinPlans(parts []posture.Condition, want, all bool) plan {
 	ps := make([]plan, len(parts))
 	for i, part := range parts {

@@ -82,8 +82,8 @@ func isASCII(s string) bool {
 // readProjected decodes the fields of the projection, and perhaps more. To avoid
 // allocations, the result refers to the document and to buffers of the projection: it
 // is valid until the document changes or the next call.
-func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, error) {
-	if w.all {
+func readProjected(doc []byte, h cellContext, fields *projection) (posture.Entity, error) {
+	if fields.all {
 		return readDoc(doc, h)
 	}
 	e := h.entity()
@@ -91,42 +91,42 @@ func readProjected(doc []byte, h cellContext, w *projection) (posture.Entity, er
 		return e, errDamaged
 	}
 	r := docReader{rest: unsafe.String(unsafe.SliceData(doc), len(doc))[1:]}
-	if w.name {
+	if fields.name {
 		e.ID = posture.EntityID(r.relative(h.idPrefix()))
 		e.Name = r.relative(string(e.ID))
 	} else {
 		r.skipRelative()
 		r.skipRelative()
 	}
-	if len(w.properties)+len(w.tags) == 0 {
+	if len(fields.properties)+len(fields.tags) == 0 {
 		if r.malformed {
 			return e, errDamaged
 		}
 		return e, nil
 	}
 	r.text()
-	w.found = w.found[:0]
+	fields.found = fields.found[:0]
 	for range r.count() {
 		name := r.text()
 		p := r.value()
-		if mayContain(w.properties, name) {
+		if mayContain(fields.properties, name) {
 			p.Name = name
-			w.found = append(w.found, p)
+			fields.found = append(fields.found, p)
 		}
 	}
-	e.Properties = w.found
-	if len(w.tags) > 0 {
-		if w.tagged == nil {
-			w.tagged = make(map[string]string, len(w.tags))
+	e.Properties = fields.found
+	if len(fields.tags) > 0 {
+		if fields.tagged == nil {
+			fields.tagged = make(map[string]string, len(fields.tags))
 		}
-		clear(w.tagged)
+		clear(fields.tagged)
 		for range r.count() {
 			name, value := r.text(), r.text()
-			if mayContain(w.tags, name) {
-				w.tagged[name] = value
+			if mayContain(fields.tags, name) {
+				fields.tagged[name] = value
 			}
 		}
-		e.Tags = w.tagged
+		e.Tags = fields.tagged
 	}
 	if r.malformed {
 		return e, errDamaged

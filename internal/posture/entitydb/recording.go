@@ -33,7 +33,7 @@ type recording struct {
 	next     map[string]int      // position in baseline expected next, by region
 	versions map[int64]int64     // of the cells when the baseline was read
 	fresh    map[uint32]struct{} // 32 bits of the id hashes of new entities
-	repeated map[digest]bool     // new entities that perhaps came twice; true once written
+	repeated map[digest]bool     // new entities that may have been put twice; true once written
 	stage    stage
 	closed   bool
 }
@@ -204,14 +204,14 @@ func (r *recording) save(c *changeSet, complete bool) error {
 		r.repeated[id] = false
 	}
 	var adds, updates []stagedEntity
-	flush := func(least int) error {
-		if len(adds) >= least {
+	flush := func(minimum int) error {
+		if len(adds) >= minimum {
 			if err := c.add(adds); err != nil {
 				return err
 			}
 			adds = adds[:0]
 		}
-		if len(updates) >= least {
+		if len(updates) >= minimum {
 			if err := c.update(updates); err != nil {
 				return err
 			}

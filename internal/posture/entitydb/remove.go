@@ -12,7 +12,7 @@ import (
 // afterwards, so that other writers do not wait.
 const (
 	removedAtOnce = 2000
-	removalPiece  = 1000
+	removalBatch  = 1000
 )
 
 // A removal is the record of an account whose rows are being removed.
@@ -49,7 +49,7 @@ func accountsInRemoval(tx *sqldb.Tx, org posture.OrgID) ([]int64, error) {
 // Their change logs stay, and their row ids are not reused.
 //
 // It returns true if the entities are only hidden, because there are many or because
-// later is set. The caller must then have [RemoveSome] called until it returns false.
+// later is set. Then [RemoveSome] must be called until it returns false.
 func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (pending bool, err error) {
 	if err := lockAccount(tx, ref.Org, ref.Account); err != nil {
 		return false, err
@@ -104,8 +104,8 @@ func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 	if err != nil || current.removedAt == 0 {
 		return false, err
 	}
-	n, err := New(nil).removeRows(tx, current, removalPiece)
-	if err != nil || n == removalPiece {
+	n, err := New(nil).removeRows(tx, current, removalBatch)
+	if err != nil || n == removalBatch {
 		return true, err
 	}
 	_, err = tx.Exec(`DELETE FROM entity_removal WHERE account_no = $1`, p.accountNo)
@@ -161,13 +161,13 @@ func emptyPartition(tx *sqldb.Tx, p partition) error {
 		deltas[c.typ][c.region] -= c.count
 	}
 	rows := accountSpan(p.accountNo)
-	ledger := []any{rows.from >> ledgerBits, rows.to >> ledgerBits}
-	where := inAccount(tx, &ledger, p.accountNo)
+	ledgerArgs := []any{rows.from >> ledgerBits, rows.to >> ledgerBits}
+	where := inAccount(tx, &ledgerArgs, p.accountNo)
 	for _, step := range []struct {
 		text string
 		args []any
 	}{
-		{`DELETE FROM entity_ledger WHERE id BETWEEN $1 AND $2` + where, ledger},
+		{`DELETE FROM entity_ledger WHERE id BETWEEN $1 AND $2` + where, ledgerArgs},
 		{`DELETE FROM entity_delta WHERE account_no = $1`, []any{p.accountNo}},
 		{`DELETE FROM entity_snapshot WHERE account_no = $1`, []any{p.accountNo}},
 		{`DELETE FROM entity_coverage WHERE account_no = $1`, []any{p.accountNo}},

@@ -35,7 +35,7 @@ func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 	err = narrow.visit(v.add)
 	if errors.Is(err, errCellsUnknown) { // load all contexts, then start again
 		clear(c.buckets)
-		*c.remaining, v.later = remaining, nil
+		*c.remaining, v.deferred = remaining, nil
 		if v.contexts, err = s.allContexts(); err != nil {
 			return err
 		}
@@ -134,8 +134,11 @@ type visitor struct {
 	contexts    map[int64]cellContext
 	cell        int64       // of the last row
 	cellContext cellContext // of that cell
-	later       []entityRow // rows of cells that are not cached
+	deferred    []entityRow // rows of cells that are not cached
 }
+
+// maxDeferred bounds the rows that a visitor keeps in memory.
+const maxDeferred = 1000
 
 // add counts one row. It cannot query the database during the scan, so it defers rows
 // of cells that are not cached.
@@ -156,20 +159,20 @@ func (v *visitor) add(rowID int64, doc []byte) error {
 		v.cell, v.cellContext = cell, h
 		return v.count(doc, h)
 	}
-	if len(v.later) >= 1000 {
+	if len(v.deferred) >= maxDeferred {
 		return errCellsUnknown
 	}
-	v.later = append(v.later, entityRow{rowID: rowID, doc: slices.Clone(doc)})
+	v.deferred = append(v.deferred, entityRow{rowID: rowID, doc: slices.Clone(doc)})
 	return nil
 }
 
 // catchUp counts the rows that add deferred.
 func (v *visitor) catchUp() error {
-	contexts, err := v.store.contextsOf(v.tx, v.later)
+	contexts, err := v.store.contextsOf(v.tx, v.deferred)
 	if err != nil {
 		return err
 	}
-	for _, row := range v.later {
+	for _, row := range v.deferred {
 		if err := v.count(row.doc, contexts[cellOf(row.rowID)]); err != nil {
 			return err
 		}

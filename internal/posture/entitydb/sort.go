@@ -137,15 +137,15 @@ func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
 			yield(sortKey{}, err)
 			return
 		}
-		var w projection
+		var fields projection
 		if !by.Updated {
-			w.addAttribute(by.By)
+			fields.addAttribute(by.By)
 		}
 		if s.plan != nil {
-			w.filter(s.filter)
+			fields.filter(s.filter)
 		}
 		columns, scan := rowColumns, scanRow
-		if s.plan == nil && w.isEmpty() { // the cell has all that is needed: do not read the documents
+		if s.plan == nil && fields.isEmpty() { // the cell has all that is needed: do not read the documents
 			columns, scan = `row_id, updated`, scanUpdated
 		}
 		var args []any
@@ -153,7 +153,7 @@ func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
 		for row, err := range sqldb.Each(s.tx, scan, text, args...) {
 			e := posture.Entity{}
 			if err == nil {
-				e, err = readForSort(row, contexts[cellOf(row.rowID)], &w)
+				e, err = readForSort(row, contexts[cellOf(row.rowID)], &fields)
 			}
 			if err == nil && s.plan != nil && !s.filter.Matches(&e) {
 				continue
@@ -173,11 +173,11 @@ func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
 
 // readForSort decodes the fields of the projection. Without a document it returns the
 // fields of the cell.
-func readForSort(row entityRow, h cellContext, w *projection) (posture.Entity, error) {
+func readForSort(row entityRow, h cellContext, fields *projection) (posture.Entity, error) {
 	if row.doc == nil {
 		return h.entity(), nil
 	}
-	return readProjected(row.doc, h, w)
+	return readProjected(row.doc, h, fields)
 }
 
 // scanUpdated reads rows without their documents.
@@ -214,7 +214,8 @@ func firstRunes(text string, n int) string {
 	return text
 }
 
-// sortNumber returns a text of fixed length that is ordered like the numbers.
+// sortNumber returns a text of fixed length that is ordered like the numbers. Flipping the
+// sign bit puts the negative numbers first.
 func sortNumber(n int64) string { return fmt.Sprintf("n%016x", uint64(n)^1<<63) }
 
 // readSorted decodes the entities of keys, in their order.

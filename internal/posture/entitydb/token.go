@@ -21,7 +21,7 @@ const (
 	typeToken     byte = 't'
 	regionToken   byte = 'r'
 	nameToken     byte = 'n'
-	wordToken     byte = 'w' // the beginning of a word of the name
+	wordToken     byte = 'w' // a prefix of a word of the name
 	propertyToken byte = 'p' // a property and its value
 	hasToken      byte = 'e' // a property that is known
 	unknownToken  byte = 'u' // a property that is unknown

@@ -80,14 +80,15 @@ func (z *tokenizer) tokenize(doc []byte, h cellContext) ([]token, error) {
 	return slices.Clone(z.tokens), nil
 }
 
-// The beginnings of a word that are indexed: of one character only if it is the whole word.
-// Longer words are found by their first maxWordPrefix characters, and compared afterwards.
+// The lengths of the prefixes of a word that are indexed, in characters. A word of one
+// character is indexed too. Longer words are found by their first maxWordPrefix characters,
+// and compared afterwards.
 const (
 	minWordPrefix = 2
 	maxWordPrefix = 6
 )
 
-// nameWords adds the tokens of the beginnings of all words of a name.
+// nameWords adds the tokens of the prefixes of all words of a name.
 func (z *tokenizer) nameWords(name string) {
 	for word := range posture.NameWords(name) {
 		z.text = appendFold(append(z.text[:0], z.word.text...), word)
