@@ -109,7 +109,7 @@ func (j *judging) settle(v verdict) outcome {
 	out.violating, out.unknown = j.classify(v, scope)
 	subjects := j.count(v.subjects)
 	if v.about != nil {
-		j.leaveOut(v.about, scope, &out)
+		j.applyAbout(v.about, scope, &out)
 		out.notApplicable = j.countOutside(v, scope, out.outside)
 		if out.notApplicable > 0 {
 			out.unknown = slices.DeleteFunc(slices.Clone(out.unknown), out.outside)
@@ -119,10 +119,10 @@ func (j *judging) settle(v verdict) outcome {
 	return out
 }
 
-// leaveOut excludes the resources that the rule is certainly not applicable to, which
-// requires that everything was read, and marks as unknown those for which it is unknown
-// whether the rule applies, unless they violate it.
-func (j *judging) leaveOut(about *verdict, scope scope, out *outcome) {
+// applyAbout sets out.outside: a resource is outside if about does not select it and
+// everything that the rule reads was read in its region. It also marks as unknown the resources
+// that about may select, except those that violate the rule.
+func (j *judging) applyAbout(about *verdict, scope scope, out *outcome) {
 	out.outside = func(h graph.Handle) bool {
 		_, yes := slices.BinarySearch(about.yes, h)
 		_, maybe := slices.BinarySearch(about.unknown, h)

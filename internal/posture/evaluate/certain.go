@@ -48,7 +48,7 @@ func readsPath(s syntax.Step) bool {
 // containsStep reports whether a condition holds for a step of a chain or of a traversal in it.
 func containsStep(steps []syntax.Step, holds func(syntax.Step) bool) bool {
 	return slices.ContainsFunc(steps, func(s syntax.Step) bool {
-		return holds(s) || !eachChain(s, func(nested []syntax.Step) bool { return !containsStep(nested, holds) })
+		return holds(s) || !everyChain(s, func(nested []syntax.Step) bool { return !containsStep(nested, holds) })
 	})
 }
 
@@ -66,15 +66,15 @@ func isMonotonicChain(steps []syntax.Step) bool {
 func isMonotonicStep(s syntax.Step) bool {
 	switch s.Name {
 	case "not", "by": // more results of their traversals can remove or replace a result
-		return eachChain(s, isStatic)
+		return everyChain(s, isStatic)
 	case "where", "filter", "and", "or": // they keep or drop each traverser independently of the others
-		return eachChain(s, func(steps []syntax.Step) bool { return isStatic(steps) || isMonotonicChain(steps) })
+		return everyChain(s, func(steps []syntax.Step) bool { return isStatic(steps) || isMonotonicChain(steps) })
 	case "dedup":
 		return len(s.Args) == 0 // dedup('a') keeps the first traverser of each 'a', which an added entity can replace
 	case "V", "hasLabel", "has", "hasNot", "hasId", "as", "identity", "select",
 		"out", "in", "both", "outE", "inE", "bothE", "outV", "inV", "otherV", "union",
 		"values", "is", "asDate", "dateAdd", "dateDiff", "math", "constant":
-		return eachChain(s, isMonotonicChain)
+		return everyChain(s, isMonotonicChain)
 	}
 	return false
 }
@@ -86,14 +86,14 @@ func isStatic(steps []syntax.Step) bool {
 		switch s.Name {
 		case "hasLabel", "has", "hasNot", "hasId", "as", "identity", "where", "filter", "and", "or", "not", "by",
 			"values", "is", "asDate", "dateAdd", "dateDiff", "math", "constant", "count", "coalesce":
-			return !eachChain(s, isStatic)
+			return !everyChain(s, isStatic)
 		}
 		return true
 	})
 }
 
-// eachChain reports whether a condition holds for all traversals in the arguments of a step.
-func eachChain(s syntax.Step, holds func([]syntax.Step) bool) bool {
+// everyChain reports whether a condition holds for all traversals in the arguments of a step.
+func everyChain(s syntax.Step, holds func([]syntax.Step) bool) bool {
 	return !slices.ContainsFunc(s.Args, func(a syntax.Arg) bool {
 		t, ok := a.(*syntax.Traversal)
 		return ok && !holds(syntax.Connect(t.Steps, false))

@@ -54,7 +54,7 @@ type Evaluator struct {
 }
 
 // Tick is the resolution of the clock of rules. Within a Tick the verdict of a rule
-// changes only when something that it reads changes.
+// changes only if the entities that it reads change.
 const Tick = time.Minute
 
 // New returns an evaluator. The clock is the one that rules about age see.
@@ -100,14 +100,14 @@ type judging struct {
 	since  *change                        // what changed since the last judgement; nil if that is not known
 	abouts map[posture.RuleQuery]*verdict // results of runAbout
 	rules  []posture.RuleJudgement
-	raised []pending
-	bad    []*RuleError
+	raised []violation
+	failed []*RuleError
 }
 
-// A pending is a violation whose finding has not been written yet.
-type pending struct {
-	rule   int // among the rules of the judgement
-	from   *posture.Rule
+// A violation is a vertex that violates a rule. Its finding is not written yet.
+type violation struct {
+	index  int // of the rule in judging.rules
+	rule   *posture.Rule
 	vertex graph.Handle
 }
 
@@ -124,8 +124,8 @@ func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) er
 	}
 	out := posture.RuleJudgement{Rule: r.ID}
 	if err != nil {
-		j.bad = append(j.bad, &RuleError{r.ID, err})
-		out.Trusted = func(id posture.EntityID) bool { return !j.has(id) }
+		j.failed = append(j.failed, &RuleError{r.ID, err})
+		out.Trusted = func(id posture.EntityID) bool { return !j.has(id) } // only deleted entities
 		out.Unknown = j.ids(j.subjects(v.subjects))
 		j.rules = append(j.rules, out)
 		return nil
@@ -143,7 +143,7 @@ func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) er
 		}
 	}
 	for _, h := range raise {
-		j.raised = append(j.raised, pending{len(j.rules), r, h})
+		j.raised = append(j.raised, violation{len(j.rules), r, h})
 	}
 	out.Unknown = j.ids(result.unknown)
 	out.Passing, out.NotApplicable = result.passing, result.notApplicable
@@ -194,11 +194,11 @@ func (j *judging) finish(ctx context.Context) (posture.Judgement, []*RuleError, 
 		return posture.Judgement{}, nil, err
 	}
 	w := newWriter(j, entities)
-	for _, p := range j.raised {
-		r := &j.rules[p.rule]
-		r.Violating = append(r.Violating, w.raise(p.from, p.vertex))
+	for _, v := range j.raised {
+		r := &j.rules[v.index]
+		r.Violating = append(r.Violating, w.raise(v.rule, v.vertex))
 	}
-	return posture.Judgement{Account: j.ID, Generation: j.Generation, At: j.at, Rules: j.rules}, j.bad, nil
+	return posture.Judgement{Account: j.ID, Generation: j.Generation, At: j.at, Rules: j.rules}, j.failed, nil
 }
 
 // loadEntities reads the entities that violate a rule.
@@ -208,10 +208,10 @@ func (j *judging) loadEntities(ctx context.Context) (map[posture.EntityID]postur
 	}
 	seen := make(map[graph.Handle]bool, len(j.raised))
 	var ids []posture.EntityID
-	for _, p := range j.raised {
-		if !seen[p.vertex] {
-			seen[p.vertex] = true
-			ids = append(ids, j.id(p.vertex))
+	for _, v := range j.raised {
+		if !seen[v.vertex] {
+			seen[v.vertex] = true
+			ids = append(ids, j.id(v.vertex))
 		}
 	}
 	found, err := j.lookup.EntitiesOf(ctx, j.Org, j.ID, ids)

@@ -106,15 +106,15 @@ func (r *reader) children(s *syntax.Step, p position) position {
 // repeat follows a traversal, and the until() and emit() before it, to a fixed point.
 func (r *reader) repeat(s *syntax.Step, tests []syntax.Step, p position) position {
 	for {
-		known := p.size() + r.size()
+		before, recorded := p.size(), r.size()
 		p = union(p, r.children(s, p))
-		if p.size()+r.size() > known {
+		if p.size() > before || r.size() > recorded {
 			continue
 		}
 		for _, t := range tests {
 			r.children(&t, p)
 		}
-		if r.size() == known-p.size() { // no label in them changes the result
+		if r.size() == recorded {
 			return p
 		}
 	}

@@ -25,8 +25,9 @@ type Before struct {
 // because their risk may have changed. Rules must be all rules of the account.
 func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
-	a.Graph, a.Coverage, a.Verdicts = b.Graph, b.Coverage, b.Verdicts
-	last := &judging{Evaluator: e, Account: a, at: b.At, trust: newTrust(b.Coverage, len(a.Regions) > 0)}
+	earlier := a
+	earlier.Graph, earlier.Coverage, earlier.Verdicts = b.Graph, b.Coverage, b.Verdicts
+	last := &judging{Evaluator: e, Account: earlier, at: b.At, trust: newTrust(b.Coverage, len(a.Regions) > 0)}
 	d := differences(last, j, changed)
 	j.since = changeSince(b, j.Graph, d)
 	affected := d.around(b.Graph, j.Graph)

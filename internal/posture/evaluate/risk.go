@@ -48,7 +48,7 @@ type risks struct {
 	inLabels       []graph.Label
 	reachIn        []graph.Label
 	skip           map[graph.Label]bool // of containment
-	types          []bool               // by vertex label: sensitive
+	sensitive      []bool               // by vertex label
 	cache          map[graph.Handle]*entityRisk
 	seen           marks
 	frontier, next []graph.Handle // current and next frontier of a search
@@ -99,7 +99,7 @@ func newRisks(g *graph.Graph, s *Schema) *risks {
 	}
 	for _, name := range g.VertexLabels() {
 		k := s.risk[posture.EntityType(name)]
-		r.types = append(r.types, k.Sensitive)
+		r.sensitive = append(r.sensitive, k.Sensitive)
 		var facts []keyFact
 		for i := range k.Exposed {
 			if key := keyOf(g, k.Exposed[i].Property); key != graph.NoKey {
@@ -178,7 +178,7 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 	for hop := 0; len(r.frontier) > 0 && hop < exposureHops; hop++ {
 		r.next = r.next[:0]
 		for _, v := range r.frontier {
-			r.towards(v)
+			r.visitExposing(v)
 		}
 		found := ""
 		for _, n := range r.next {
@@ -196,8 +196,8 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 	return 0, ""
 }
 
-// towards adds to the frontier the vertices that may expose a vertex.
-func (r *risks) towards(v graph.Handle) {
+// visitExposing adds to the next frontier the vertices that may expose a vertex.
+func (r *risks) visitExposing(v graph.Handle) {
 	for _, l := range r.outLabels {
 		r.visit(r.g.NeighboursBy(v, graph.Out, l))
 	}
@@ -206,7 +206,7 @@ func (r *risks) towards(v graph.Handle) {
 	}
 }
 
-// visit adds unvisited vertices to the frontier.
+// visit adds unvisited vertices to the next frontier.
 func (r *risks) visit(hs []graph.Handle) {
 	for _, h := range hs {
 		if r.seen.add(h) {
@@ -225,8 +225,7 @@ func (r *risks) isExposed(v graph.Handle) string {
 	return ""
 }
 
-// matches reports whether a value makes the fact true: a flag that is set, one of the
-// values that it names, or any text when it names none.
+// matches reports whether a value makes the fact true, see [Fact].
 func (f *Fact) matches(got graph.Value) bool {
 	switch got.Kind() {
 	case graph.KindBool:
@@ -246,7 +245,7 @@ func (r *risks) within(h graph.Handle) []string {
 	for hop := range reachHops {
 		r.next = r.next[:0]
 		for _, v := range r.frontier {
-			r.onwards(v)
+			r.visitTargets(v)
 		}
 		if hop == 0 {
 			for _, l := range r.reachIn {
@@ -264,8 +263,8 @@ func (r *risks) within(h graph.Handle) []string {
 	return found
 }
 
-// onwards adds the targets of a vertex to the frontier.
-func (r *risks) onwards(v graph.Handle) {
+// visitTargets adds the targets of a vertex to the next frontier.
+func (r *risks) visitTargets(v graph.Handle) {
 	edges, to := r.g.Incident(v, graph.Out)
 	for i, e := range edges {
 		if !r.skip[r.g.EdgeLabel(e)] {
@@ -275,7 +274,7 @@ func (r *risks) onwards(v graph.Handle) {
 }
 
 func (r *risks) isSensitive(v graph.Handle) bool {
-	if r.types[r.g.VertexLabel(v)] {
+	if r.sensitive[r.g.VertexLabel(v)] {
 		return true
 	}
 	for _, k := range r.powerful[r.g.VertexLabel(v)] {

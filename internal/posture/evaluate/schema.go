@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vigil/internal/posture"
+	"vigil/internal/posture/graphcache"
 )
 
 // A Kind is a type of entity: its properties, and the edges that leave it.
@@ -35,12 +36,12 @@ type Link struct {
 // A Schema says which types there are and where their edges lead.
 type Schema struct {
 	types []posture.EntityType // in order
-	all   types                // the same as a set, which nobody changes
+	all   types                // the same as a set; never modified
 	props map[posture.EntityType]map[string]bool
 	out   map[posture.EntityType]map[string][]posture.EntityType
 	in    map[posture.EntityType]map[string][]posture.EntityType
 	risk  map[posture.EntityType]Kind
-	risky map[string]bool // properties that count for the risk of others
+	risky map[string]bool // properties that affect the risk of neighbours
 }
 
 // NewSchema returns the schema of kinds.
@@ -91,7 +92,7 @@ func (s *Schema) Has(t posture.EntityType) bool { return s.props[t] != nil }
 // HasProperty reports whether entities of a type may have a property, their own
 // fields and tags included.
 func (s *Schema) HasProperty(t posture.EntityType, name string) bool {
-	return s.props[t][name] || slices.Contains(posture.EntityFields, name) || strings.HasPrefix(name, "tag.")
+	return s.props[t][name] || slices.Contains(posture.EntityFields, name) || strings.HasPrefix(name, graphcache.TagPrefix)
 }
 
 // HasEdge reports whether edges of a label may lead from one type to another.

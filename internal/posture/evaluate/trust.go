@@ -120,8 +120,8 @@ func changedTypes(before, after *trust) types {
 type scope struct {
 	trust    *trust
 	reads    []posture.EntityType
-	known    map[string]bool
-	complete bool // in every region with a scope
+	known    map[string]bool // results of covers, by region
+	complete bool            // reliable in every region with a scope
 }
 
 // covers reports whether everything that the rule reads is current in a region.

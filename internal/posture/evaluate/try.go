@@ -59,16 +59,16 @@ type ReadSet struct {
 
 // ReadSet returns what a query reads. It fails if the text is wrong.
 func (e *Evaluator) ReadSet(q posture.RuleQuery) (ReadSet, error) {
-	known, err := e.query(q)
+	parsed, err := e.query(q)
 	if err != nil {
 		return ReadSet{}, err
 	}
 	return ReadSet{
-		Types: slices.Sorted(slices.Values(known.reads.Types)), Subjects: slices.Sorted(slices.Values(known.reads.Subjects)),
-		Properties: slices.Sorted(slices.Values(known.touches.Keys)), AllProperties: known.touches.AllKeys,
-		Edges: slices.Sorted(slices.Values(known.touches.Edges)), AllEdges: known.touches.AllEdges,
-		Tags:  known.readsTags(),
-		Clock: known.reads.Clock, Undeclared: known.reads.Undeclared,
+		Types: slices.Sorted(slices.Values(parsed.reads.Types)), Subjects: slices.Sorted(slices.Values(parsed.reads.Subjects)),
+		Properties: slices.Sorted(slices.Values(parsed.touches.Keys)), AllProperties: parsed.touches.AllKeys,
+		Edges: slices.Sorted(slices.Values(parsed.touches.Edges)), AllEdges: parsed.touches.AllEdges,
+		Tags:  parsed.readsTags(),
+		Clock: parsed.reads.Clock, Undeclared: parsed.reads.Undeclared,
 	}, nil
 }
 
@@ -79,9 +79,9 @@ func (e *Evaluator) Explain(q posture.RuleQuery) (ReadSet, *gremlin.Explanation,
 	if err != nil {
 		return reads, nil, err
 	}
-	known, err := e.query(q)
-	if err != nil || known.plan == nil {
+	parsed, err := e.query(q)
+	if err != nil || parsed.plan == nil {
 		return reads, nil, err
 	}
-	return reads, known.plan.Explain(), nil
+	return reads, parsed.plan.Explain(), nil
 }

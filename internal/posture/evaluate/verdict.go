@@ -24,7 +24,7 @@ type verdict struct {
 	about        *verdict             // the resources that the rule applies to; nil for all of its types
 	perhaps      *verdict             // the resources that may violate the rule; nil if the whole query decides
 	found        *gremlin.Verdict     // what the query found, before unread edges were considered
-	work         int64
+	work         int64                // gremlin.Verdict.Work of all queries that were run
 }
 
 // verdict runs the query of a rule on the graph, or returns its cached verdict. With an
@@ -64,7 +64,7 @@ func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, er
 	if v.found, err = j.find(ctx, q, last.found); err != nil {
 		return v, err
 	}
-	// The answer is kept for the next judgement: appending must copy it.
+	// v.found is kept for the next judgement: an append to v.yes or v.unknown must not change it.
 	v.yes, v.unknown, v.work = slices.Clip(v.found.Yes), slices.Clip(v.found.Unknown), v.work+v.found.Work
 	if len(v.found.Unsure) > 0 {
 		if err := j.settleUnsure(ctx, q, v.found, &v); err != nil {
@@ -169,7 +169,7 @@ type query struct {
 	binding   posture.Binding
 	plan      *gremlin.Plan
 	touches   gremlin.Touches
-	names     map[string]bool // touches.Keys and touches.Edges, folded; edges are included because the label of unread edges is the key of an unknown property
+	names     map[string]bool // touches.Keys and touches.Edges, folded; the label of unread edges is the key of an unknown property
 	reach     *gremlin.Reach  // how far from an entity it reads to decide about it; nil if that is not limited
 	reads     Reads
 	needs     []need
@@ -200,7 +200,7 @@ func (q *query) planAt(at time.Time) (*gremlin.Plan, error) {
 	return q.bound, nil
 }
 
-// queryCache keeps queries by their text. Rules are few, and change rarely.
+// queryCache keeps parsed queries. Rules are few, and change rarely.
 type queryCache struct {
 	mu      sync.Mutex
 	queries map[posture.RuleQuery]*query
@@ -212,31 +212,32 @@ const maxQueries = 4096
 // query parses and compiles the query of a rule.
 func (e *Evaluator) query(q posture.RuleQuery) (*query, error) {
 	e.queries.mu.Lock()
-	known := e.queries.queries[q]
+	cached := e.queries.queries[q]
 	e.queries.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if cached != nil {
+		return cached, nil
 	}
+	var parsed *query
 	var err error
 	if q.Language == posture.SearchQuery {
-		known, err = e.readSearch(q.Text)
+		parsed, err = e.readSearch(q.Text)
 	} else {
-		known, err = e.readGraph(q.Text, q.Bound)
+		parsed, err = e.readGraph(q.Text, q.Bound)
 	}
 	if err != nil {
 		return nil, err
 	}
-	known.names = foldAll(known.touches.Keys, known.touches.Edges)
+	parsed.names = foldAll(parsed.touches.Keys, parsed.touches.Edges)
 	e.queries.mu.Lock()
 	defer e.queries.mu.Unlock()
-	if other := e.queries.queries[q]; other != nil { // verdicts are kept by query, so there is one of each
+	if other := e.queries.queries[q]; other != nil { // VerdictCache needs the same pointer each time
 		return other, nil
 	}
 	if e.queries.queries == nil || len(e.queries.queries) >= maxQueries {
 		e.queries.queries = map[posture.RuleQuery]*query{}
 	}
-	e.queries.queries[q] = known
-	return known, nil
+	e.queries.queries[q] = parsed
+	return parsed, nil
 }
 
 // foldAll returns the set of all names, folded with [posture.Fold] like difference.keys.
