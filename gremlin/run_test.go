@@ -76,6 +76,7 @@ func TestSortWithLimit(t *testing.T) {
 		{`g.V().order().by(shuffle).limit(2).count()`, []string{"2"}},
 		{`g.V().order().by("n").by(shuffle).limit(700).count()`, []string{"700"}},
 		{`g.V().order().by("n", desc).by(shuffle).by("n").limit(2).values("n")`, []string{"0", "1"}},
+		{`g.V().order().by("n").limit(4611686018427387904).count()`, []string{"2000"}}, // 4 times the limit exceeds 64 bits
 	} {
 		res, err := run(t.Context(), t, g, c.text, gremlin.DefaultBudget)
 		if err != nil {
@@ -95,6 +96,24 @@ func TestMergedSacksCountAsMemory(t *testing.T) {
 	var budgetErr *gremlin.BudgetError
 	if !errors.As(err, &budgetErr) || !strings.Contains(budgetErr.Limit, "memory") {
 		t.Errorf("got %v, want an error about memory", err)
+	}
+}
+
+// TestNestedGroupCountReleasesMemory counts the neighbours of every vertex by name. The memory of
+// one vertex is enough, because a nested traversal runs for one vertex at a time.
+func TestNestedGroupCountReleasesMemory(t *testing.T) {
+	t.Parallel()
+	var peaks []int64
+	for _, n := range []int{10, 1000} {
+		text := fmt.Sprintf(`g.V(1).repeat(out("to")).times(3).limit(%d).where(out("to").groupCount().by("name").count(local).is(gt(1))).count()`, n)
+		res, err := run(t.Context(), t, denseGraph(t, 2000, 10), text, gremlin.DefaultBudget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peaks = append(peaks, res.Bytes)
+	}
+	if peaks[1] > 2*peaks[0] {
+		t.Errorf("%d bytes for 1000 vertices, %d for 10", peaks[1], peaks[0])
 	}
 }
 

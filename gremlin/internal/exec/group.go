@@ -434,7 +434,7 @@ func (r *run) groupCountOp(s *plan.GroupCount, next op) (op, error) {
 	}
 	o := &groupCountOp{output: r.output(s, next), counts: counts{run: r, key: key}}
 	if err == nil {
-		o.tally = r.newTally(&o.counts)
+		o.tally = r.newTally(&o.counts, o.reserve)
 	}
 	return o, err
 }

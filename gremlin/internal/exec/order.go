@@ -168,7 +168,9 @@ func (o *orderOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		if o.limit >= 0 && int64(o.rows.len()) > 4*o.limit+256 {
+		// Sort only when there are about four times as many rows as needed, so that the cost per row
+		// stays low. The limit itself may be too large to be multiplied.
+		if o.limit >= 0 && int64(o.rows.len()-256)/4 > o.limit {
 			if err := o.shorten(); err != nil {
 				return err
 			}

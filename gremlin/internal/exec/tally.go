@@ -11,6 +11,7 @@ import (
 type tally struct {
 	run       *run
 	counts    *counts
+	reserve   func(int64) error // reserves memory until the operator is reset
 	label     bool
 	key       *keyBy
 	labels    []int64          // by vertex label
@@ -27,8 +28,8 @@ type recentCell struct {
 }
 
 // newTally returns a tally for a key, or nil if the key has another form.
-func (r *run) newTally(c *counts) *tally {
-	t := &tally{run: r, counts: c}
+func (r *run) newTally(c *counts, reserve func(int64) error) *tally {
+	t := &tally{run: r, counts: c, reserve: reserve}
 	switch k := c.key.(type) {
 	case *partOf:
 		if k.part != plan.PartLabel {
@@ -79,7 +80,7 @@ func (t *tally) addKeys(b *batch) error {
 			if err != nil {
 				return err
 			}
-			if err := t.run.meter.reserve(bytes); err != nil {
+			if err := t.reserve(bytes); err != nil {
 				return err
 			}
 			continue
@@ -116,7 +117,7 @@ func (t *tally) cell(code uint32) (int32, error) {
 	t.positions[code] = cell
 	t.order = append(t.order, code)
 	t.cells = append(t.cells, 0)
-	return cell, t.run.meter.reserve(groupBytes)
+	return cell, t.reserve(groupBytes)
 }
 
 // flush transfers all counts to the general implementation.

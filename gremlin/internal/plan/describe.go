@@ -215,10 +215,10 @@ func describeRange(s Step) string {
 		low, high = s.Low, s.High
 	}
 	switch {
-	case low == 0:
-		return fmt.Sprintf("limit(%s%d)", local, high)
 	case high < 0:
 		return fmt.Sprintf("skip(%s%d)", local, low)
+	case low == 0:
+		return fmt.Sprintf("limit(%s%d)", local, high)
 	}
 	return fmt.Sprintf("range(%s%d, %d)", local, low, high)
 }
