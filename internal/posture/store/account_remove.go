@@ -15,14 +15,14 @@ import (
 // of large accounts.
 const (
 	resolvedAtOnce = 2000
-	resolvedPiece  = 500
+	resolvedBatch  = 500
 )
 
 // RemoveAccount implements [posture.OnboardingTx].
 func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	now, ref := t.store.now(), posture.AccountRef{Org: t.org, Account: id}
-	// The first call waits for a judgement that is being recorded and blocks others. The
-	// second one makes those stale that were evaluated on the removed entities.
+	// The first call waits for a judgement that is being recorded, and blocks others until the
+	// end of the transaction. The second call makes judgements of the removed entities stale.
 	if err := supersedeJudgements(t.tx, ref, 0); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *Store) RemoveSome(ctx context.Context, org posture.OrgID, id posture.Ac
 		if err != nil || !more {
 			return err
 		}
-		more, err = removeFindings(tx, org, id, s.now(), resolvedPiece)
+		more, err = removeFindings(tx, org, id, s.now(), resolvedBatch)
 		if err != nil || more {
 			return err
 		}

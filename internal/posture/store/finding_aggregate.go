@@ -94,7 +94,7 @@ type step struct {
 // chain counts by the fields of the levels above and this one, adds the counts to the
 // tree at root, and continues with the nested levels.
 func (g *grouping) chain(parents []step, name string, a posture.Aggregation, root posture.Buckets) error {
-	levels := append(parents[:len(parents):len(parents)], step{name, a})
+	levels := append(slices.Clip(parents), step{name, a})
 	rows, err := g.group(levels, g.filter)
 	if err != nil {
 		return err

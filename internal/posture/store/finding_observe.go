@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// stored holds the data that Observe needs of an existing finding.
-type stored struct {
+// storedFinding holds the data that Observe needs of an existing finding.
+type storedFinding struct {
 	n       int64
 	finding posture.Finding
 	digest  int64
@@ -49,18 +49,18 @@ func (s *Store) Observe(ctx context.Context, org posture.OrgID, j posture.Judgem
 	return serial, err
 }
 
-// sameRules fails with fault.Stale if the organisation's rules have changed since the
-// generation at. It locks the generation until the end of the transaction, so that a
+// sameRules fails with fault.Stale if the organisation's rules have changed since a
+// generation. It locks the generation until the end of the transaction, so that a
 // rule that is deleted concurrently cannot leave open findings.
-func sameRules(tx *sqldb.Tx, org posture.OrgID, at int64) error {
-	if at == posture.AnyRules {
+func sameRules(tx *sqldb.Tx, org posture.OrgID, generation int64) error {
+	if generation == posture.AnyRules {
 		return nil
 	}
-	now, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT generation FROM rule_generation WHERE org = $1`+tx.ForUpdate(), org)
+	current, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT generation FROM rule_generation WHERE org = $1`+tx.ForUpdate(), org)
 	if err != nil && !sqldb.Missing(err) {
 		return err
 	}
-	if now != at {
+	if current != generation {
 		return fault.New(fault.Stale, "the rules have changed in the meantime")
 	}
 	return nil
@@ -89,11 +89,11 @@ func recordJudgement(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int6
 // knownFindings returns the findings of the account that the judgement may change, by
 // rule and object: all findings of its rules, or those of the evaluated entities if a
 // rule was evaluated for some only.
-func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]map[posture.EntityID]stored, error) {
-	known := map[posture.RuleID]map[posture.EntityID]stored{}
+func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]map[posture.EntityID]storedFinding, error) {
+	known := map[posture.RuleID]map[posture.EntityID]storedFinding{}
 	var rules, ids []string
 	for _, r := range j.Rules {
-		known[r.Rule] = map[posture.EntityID]stored{}
+		known[r.Rule] = map[posture.EntityID]storedFinding{}
 		if r.Only == nil {
 			rules = append(rules, string(r.Rule))
 		}
@@ -102,7 +102,7 @@ func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[po
 		}
 	}
 	read := func(where string, args []any) error {
-		for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+		for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k storedFinding, err error) {
 			return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
 		}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND `+where, args...) {
 			if err != nil {
@@ -165,33 +165,33 @@ type observation struct {
 	org     posture.OrgID
 	account posture.AccountID
 	at      time.Time
-	known   map[posture.RuleID]map[posture.EntityID]stored
+	known   map[posture.RuleID]map[posture.EntityID]storedFinding
 	open    map[posture.RuleID]int // of rules that were evaluated for some entities only
 	mutes   []posture.MuteRule     // in force
 
-	added    []added
-	changed  []changed // reopened or updated
+	added    []addedFinding
+	changed  []changedFinding // reopened or updated
 	blobs    map[int64]func() string
-	resolved []resolved
+	resolved []resolvedFinding
 	verdicts [][]any
 	counts   counts
 }
 
-type added struct {
+type addedFinding struct {
 	finding posture.Finding
 	blob    func() string
 }
 
-type resolved struct {
-	stored
+type resolvedFinding struct {
+	storedFinding
 	reason string // see posture.FindingEvent
 }
 
-type changed struct {
-	stored
+type changedFinding struct {
+	storedFinding
 	words    string
 	reworded bool   // its text changed, so that it is indexed again
-	muted    string // "suppressed" or "released" if a mute rule did so
+	muted    string // "suppressed" or "released" if a mute rule did so, otherwise empty
 }
 
 // compareRule compares the result of one rule with the stored findings.
@@ -233,7 +233,7 @@ func (o *observation) compareRule(account posture.AccountID, r posture.RuleJudge
 
 // raise adds, reopens or updates a finding, or leaves it unchanged. It returns true if
 // the number of open findings grows.
-func (o *observation) raise(f posture.Finding, blob func() string, known map[posture.EntityID]stored) bool {
+func (o *observation) raise(f posture.Finding, blob func() string, known map[posture.EntityID]storedFinding) bool {
 	f.Status = posture.FindingOpen
 	k, ok := known[f.Object]
 	if !ok {
@@ -241,7 +241,7 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 		if m, ok := muteOf(o.mutes, f); ok {
 			f.Suppression = m.Suppression(o.at)
 		}
-		o.added = append(o.added, added{f, blob})
+		o.added = append(o.added, addedFinding{f, blob})
 		o.counts.add(f, 1)
 		return true
 	}
@@ -264,7 +264,7 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 	}
 	o.counts.add(f, 1)
 	words := searchText(f)
-	o.changed = append(o.changed, changed{stored{k.n, f, sum}, words, words != searchText(k.finding), muted})
+	o.changed = append(o.changed, changedFinding{storedFinding{k.n, f, sum}, words, words != searchText(k.finding), muted})
 	if o.blobs == nil {
 		o.blobs = map[int64]func() string{}
 	}
@@ -293,11 +293,11 @@ func (o *observation) muteChanged(old, f posture.Finding) *posture.Suppression {
 	return m.Suppression(o.at)
 }
 
-func (o *observation) resolve(k stored) {
+func (o *observation) resolve(k storedFinding) {
 	o.counts.add(k.finding, -1)
 	k.finding.Status, k.finding.Resolved, k.finding.Updated = posture.FindingResolved, o.at, o.at
 	o.counts.add(k.finding, 1)
-	o.resolved = append(o.resolved, resolved{stored: k})
+	o.resolved = append(o.resolved, resolvedFinding{storedFinding: k})
 }
 
 // save writes the collected changes.
@@ -473,7 +473,7 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 // concurrent calls resolve and count each only once.
 func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) (int, error) {
 	o := &observation{tx: tx, org: org, at: at}
-	all, err := sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
+	all, err := sqldb.Query(tx, func(row sqldb.Row) (k storedFinding, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
 	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where+tx.ForUpdate(), append([]any{org}, args...)...)
 	if err != nil {

@@ -62,7 +62,7 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 		if s.IsZero() {
 			return
 		}
-		terms, dims = append(terms, column+" <> 0"), append(dims, column)
+		terms, dims = append(terms, column+" <> 0"), append(dims, column) // 0 means never
 		if !s.From.IsZero() {
 			args = append(args, sqldb.Millis(s.From))
 			terms = append(terms, fmt.Sprintf("%s >= $%d", column, len(args)))
@@ -219,14 +219,14 @@ func (o findingSorts) columns() string {
 	return text
 }
 
-// placed is a finding and the values of its sort columns.
-type placed struct {
+// sortedFinding is a finding and the values of its sort columns.
+type sortedFinding struct {
 	finding posture.Finding
 	values  []any
 }
 
-func (o findingSorts) scan(row sqldb.Row) (p placed, err error) {
-	p.values = make([]any, len(o))
+func (o findingSorts) scan(row sqldb.Row) (f sortedFinding, err error) {
+	f.values = make([]any, len(o))
 	columns := make([]any, len(o))
 	for i, s := range o {
 		switch s.column {
@@ -236,16 +236,16 @@ func (o findingSorts) scan(row sqldb.Row) (p placed, err error) {
 			columns[i] = new(string)
 		}
 	}
-	if err := scanFindingInto(row, &p.finding, columns...); err != nil {
-		return p, err
+	if err := scanFindingInto(row, &f.finding, columns...); err != nil {
+		return f, err
 	}
-	copy(p.values, columns)
-	return p, nil
+	copy(f.values, columns)
+	return f, nil
 }
 
 // position returns the cursor of the finding.
-func (p placed) position() (string, error) {
-	text, err := json.Marshal(p.values)
+func (f sortedFinding) position() (string, error) {
+	text, err := json.Marshal(f.values)
 	return string(text), err
 }
 
@@ -269,7 +269,7 @@ func (o findingSorts) after(position string, args []any) ([]keyRange, error) {
 	}
 	var all []keyRange
 	equal := ""
-	args = args[:len(args):len(args)]
+	args = slices.Clip(args) // append must not write into the array of the caller
 	for i, s := range o {
 		var number int64
 		var text string

@@ -38,10 +38,10 @@ func saveSuppressions(tx *sqldb.Tx, rows, events [][]any) error {
 }
 
 // matchingFindings reads and locks the findings that a filter selects.
-func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) ([]stored, error) {
+func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) ([]storedFinding, error) {
 	where, args, _ := findingWhere(tx, org, f, now)
-	var found []stored
-	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+	var found []storedFinding
+	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k storedFinding, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n)
 	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY n`+tx.ForUpdate(), args...) {
 		if err != nil {
@@ -60,7 +60,7 @@ func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, 
 
 // suppressionRows returns the changes of findings and their history events. A finding
 // that is not suppressed is not released.
-func suppressionRows(org posture.OrgID, found []stored, sup *posture.Suppression, by string, now time.Time) (rows, events [][]any) {
+func suppressionRows(org posture.OrgID, found []storedFinding, sup *posture.Suppression, by string, now time.Time) (rows, events [][]any) {
 	what := "released"
 	var (
 		suppression any

@@ -20,8 +20,9 @@ func trendStart(t time.Time, interval string) time.Time {
 	t = t.UTC()
 	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 	switch interval {
-	case "week": // begins on Monday
-		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+	case "week":
+		daysSinceMonday := (int(day.Weekday()) + 6) % 7
+		return day.AddDate(0, 0, -daysSinceMonday)
 	case "month":
 		return day.AddDate(0, 0, 1-day.Day())
 	}

@@ -80,14 +80,14 @@ func saveMuteRule(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule) error {
 }
 
 // openInScope calls f for the open findings in a scope, those with the highest risk
-// first.
-func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock string, f func(stored) error) error {
+// first. lock is tx.ForUpdate() to lock them, or empty.
+func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock string, f func(storedFinding) error) error {
 	filter := posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}, Accounts: sqldb.Strings(s.Accounts)}
 	if len(s.Rules) > 0 {
 		filter.Rules = s.Rules
 	}
 	where, args, _ := findingWhere(tx, org, filter, time.Time{}) // the filter does not depend on the time
-	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k stored, err error) {
+	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k storedFinding, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n)
 	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY risk DESC, id`+lock, args...) {
 		if err != nil {
@@ -106,7 +106,7 @@ func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock stri
 func (s *Store) PreviewMute(ctx context.Context, org posture.OrgID, scope posture.MuteScope, now time.Time) (p posture.MutePreview, err error) {
 	p = posture.MutePreview{ByLevel: map[posture.FindingLevel]int{}}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		return openInScope(tx, org, scope, "", func(k stored) error {
+		return openInScope(tx, org, scope, "", func(k storedFinding) error {
 			p.Matched++
 			p.ByLevel[k.finding.Level]++
 			if k.finding.Suppressed(now) {
@@ -149,8 +149,8 @@ func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (in
 	if !m.InForce(at) {
 		return 0, nil
 	}
-	var found []stored
-	err := openInScope(tx, org, m.Scope, tx.ForUpdate(), func(k stored) error {
+	var found []storedFinding
+	err := openInScope(tx, org, m.Scope, tx.ForUpdate(), func(k storedFinding) error {
 		if s := k.finding.Suppression; k.finding.Suppressed(at) && (s.MuteRule == "" || suppressedUntil(*s) >= mutedUntil(m)) {
 			return nil
 		}
@@ -169,8 +169,8 @@ func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (in
 
 // mutedBy returns the findings that a mute rule has suppressed, open or not. The second
 // condition on mute_rule lets the query use the partial index finding_mute.
-func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]stored, error) {
-	return sqldb.Query(tx, func(row sqldb.Row) (k stored, err error) {
+func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]storedFinding, error) {
+	return sqldb.Query(tx, func(row sqldb.Row) (k storedFinding, err error) {
 		return k, scanFindingInto(row, &k.finding, &k.n)
 	}, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND mute_rule = $2 AND mute_rule <> '' ORDER BY n`+tx.ForUpdate(), org, id)
 }
@@ -197,7 +197,7 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 		}
 		others = slices.DeleteFunc(others, func(other posture.MuteRule) bool { return other.ID == saved.ID })
 		// The rule keeps the findings in renewed, with another suppression, and loses those in leaving.
-		var renewed, leaving []stored
+		var renewed, leaving []storedFinding
 		next := saved.Suppression(saved.Updated)
 		for _, k := range muted {
 			other, ok := muteOf(others, k.finding)
@@ -237,9 +237,9 @@ func lockedMuteRule(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID, chec
 
 // handOver transfers findings to the first of some mute rules that matches, or ends their
 // suppression.
-func handOver(tx *sqldb.Tx, org posture.OrgID, mutes []posture.MuteRule, found []stored, at time.Time) (int, error) {
-	var free []stored
-	reassigned := map[posture.MuteRuleID][]stored{}
+func handOver(tx *sqldb.Tx, org posture.OrgID, mutes []posture.MuteRule, found []storedFinding, at time.Time) (int, error) {
+	var free []storedFinding
+	reassigned := map[posture.MuteRuleID][]storedFinding{}
 	for _, k := range found {
 		if m, ok := muteOf(mutes, k.finding); ok {
 			reassigned[m.ID] = append(reassigned[m.ID], k)

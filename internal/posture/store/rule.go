@@ -60,7 +60,7 @@ func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule,
 		switch {
 		case sqldb.Missing(err):
 			version = 0
-			if r.Source == posture.Native {
+			if r.Source == posture.Native { // version 1 of a native rule is not in the table
 				version = 1
 			}
 		case err != nil:
