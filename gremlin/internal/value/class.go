@@ -27,10 +27,10 @@ func ClassName(v graph.Value) string {
 	case *Subgraph:
 		return "Graph"
 	}
-	return "T"
+	return "T" // a Token
 }
 
-// typeKinds are the GType types that correspond to one kind of value.
+// typeKinds maps the GType types that have a single kind of value to this kind.
 var typeKinds = map[string]graph.Kind{
 	"BIGDECIMAL": graph.KindBigDecimal, "BIGINT": graph.KindBigInt, "BOOLEAN": graph.KindBool, "BYTE": graph.KindByte,
 	"DATETIME": graph.KindDateTime, "DOUBLE": graph.KindDouble, "EDGE": graph.KindEdge, "FLOAT": graph.KindFloat,
@@ -47,12 +47,10 @@ var typeAliases = map[string]string{
 	"Vertex": "VERTEX", "VertexProperty": "VPROPERTY",
 }
 
-// TypeName returns the GType name of a type, and false if there is no such type.
-func TypeName(name string) (string, bool) {
-	if t, ok := typeAliases[name]; ok {
-		return t, true
-	}
-	return "", false
+// TypeName returns the GType name for a class name: INT for Integer.
+func TypeName(className string) (string, bool) {
+	t, ok := typeAliases[className]
+	return t, ok
 }
 
 // NumberKind returns the kind of number of a GType type.

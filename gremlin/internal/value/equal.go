@@ -42,19 +42,20 @@ func sameMembers(a, b []graph.Value) bool {
 	return !slices.ContainsFunc(a, func(v graph.Value) bool { return k.Find(v) < 0 })
 }
 
+// sameEntries compares maps regardless of the order of their entries.
 func sameEntries(a, b []graph.Entry) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	var k Keys
-	remaining := make([]graph.Value, 0, len(b))
+	values := make([]graph.Value, 0, len(b)) // of b, by the index of their key in k
 	for _, e := range b {
 		if _, fresh := k.Put(e.Key); fresh {
-			remaining = append(remaining, e.Value)
+			values = append(values, e.Value)
 		}
 	}
 	for _, e := range a {
-		if i := k.Find(e.Key); i < 0 || !Equal(e.Value, remaining[i]) {
+		if i := k.Find(e.Key); i < 0 || !Equal(e.Value, values[i]) {
 			return false
 		}
 	}

@@ -66,14 +66,11 @@ func (k *Keys) slot(v graph.Value, h uint64) (index int, found bool) {
 }
 
 func (k *Keys) grow() {
-	k.slots = make([]int32, max(16, 4*len(k.vals)))
-	if n := len(k.slots); n&(n-1) != 0 {
-		size := 16
-		for size < n {
-			size *= 2
-		}
-		k.slots = make([]int32, size)
+	size := 16
+	for size < 4*len(k.vals) {
+		size *= 2
 	}
+	k.slots = make([]int32, size)
 	mask := len(k.slots) - 1
 	for p, h := range k.hashes {
 		i := int(h) & mask

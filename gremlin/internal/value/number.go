@@ -34,7 +34,8 @@ func widthOf(v graph.Value) width {
 	return width{128, true}
 }
 
-func common(a, b graph.Value, forceFloat bool) width {
+// commonWidth returns the smallest width that holds both operands. NaN does not count.
+func commonWidth(a, b graph.Value, forceFloat bool) width {
 	w := width{8, forceFloat}
 	for _, v := range [2]graph.Value{a, b} {
 		if IsNaN(v) {
@@ -53,10 +54,10 @@ func IsNaN(v graph.Value) bool {
 	return (k == graph.KindFloat || k == graph.KindDouble) && math.IsNaN(v.Float())
 }
 
-// An Arith is one of the four operations.
+// An Arith is an arithmetic operation.
 type Arith uint8
 
-// The operations.
+// The arithmetic operations.
 const (
 	Add Arith = iota
 	Sub
@@ -79,7 +80,7 @@ func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
 	if a.IsNull() || b.IsNull() {
 		return a, nil
 	}
-	w := common(a, b, forceFloat)
+	w := commonWidth(a, b, forceFloat)
 	switch {
 	case w.bits == 128 && w.floating:
 		return op.decimal(a, b)
@@ -211,6 +212,7 @@ func Min(a, b graph.Value) (graph.Value, error) { return pick(a, b, -1) }
 // precedence over null and NaN.
 func Max(a, b graph.Value) (graph.Value, error) { return pick(a, b, 1) }
 
+// pick returns the smaller value if sign is -1, and the greater one if it is 1.
 func pick(a, b graph.Value, sign int) (graph.Value, error) {
 	for _, v := range [2]graph.Value{a, b} {
 		if !Comparable(v) {
@@ -218,12 +220,9 @@ func pick(a, b graph.Value, sign int) (graph.Value, error) {
 		}
 	}
 	switch {
-	case a.IsNull() || IsNaN(a):
-		if a.IsNull() || !b.IsNull() {
-			return b, nil
-		}
-		return a, nil
-	case b.IsNull() || IsNaN(b):
+	case a.IsNull(), IsNaN(a) && !b.IsNull():
+		return b, nil
+	case b.IsNull(), IsNaN(b):
 		return a, nil
 	}
 	if a.IsNumber() && b.IsNumber() {
@@ -231,7 +230,7 @@ func pick(a, b graph.Value, sign int) (graph.Value, error) {
 		if graph.Order(a, b)*sign < 0 {
 			winner = b
 		}
-		k := kindOf(common(a, b, false))
+		k := kindOf(commonWidth(a, b, false))
 		if k == graph.KindDouble && winner.Kind() == graph.KindFloat {
 			return graph.Double(winner.Float()), nil
 		}

@@ -150,8 +150,9 @@ func isComparable(s Space, a, b graph.Value) bool {
 	return true
 }
 
-// contents returns the contained values of two values of one type in the order
-// of comparison, those of sets like align, or false if they contain none.
+// contents returns what to compare, item by item, to order two values of one type: the items of
+// collections (see align for sets), the id of an element, key and value of a property or map
+// entry. It returns false for other values and, without a Space, for elements and properties.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	if isSet(a) {
 		x, y = align(sortedRuns(s, s, a), sortedRuns(s, s, b))

@@ -16,16 +16,16 @@ const (
 )
 
 // ParseNumber parses a number like asNumber(). Integers become the smallest of
-// int, long and big integer that holds them. Other numbers become a float if
-// that is exact enough, else a double, else a big decimal. It supports type
-// suffixes (L, F, D), hexadecimal (0x1F) and octal (017).
+// int, long and big integer that holds them. Other numbers become a float if it has
+// the same text as the double, else a double if it has exactly that value, else a big
+// decimal. It supports type suffixes (L, F, D), hexadecimal (0x1F) and octal (017).
 func ParseNumber(text string) (graph.Value, bool) {
 	s := strings.TrimSpace(text)
 	sign, body := splitSign(s)
 	if body == "" {
 		return graph.Null, false
 	}
-	if v, ok, done := parseRadix(sign, body); done {
+	if v, ok, hasPrefix := parseRadix(sign, body); hasPrefix {
 		return v, ok
 	}
 	if len(body) > maxNumber {
@@ -79,7 +79,8 @@ func integer(n *big.Int) graph.Value {
 	return graph.BigInt(n)
 }
 
-func parseRadix(sign, body string) (v graph.Value, ok, done bool) {
+// parseRadix parses a number with a prefix of hexadecimal or octal numbers.
+func parseRadix(sign, body string) (v graph.Value, ok, hasPrefix bool) {
 	base, text := 0, ""
 	switch {
 	case strings.HasPrefix(body, "0x"), strings.HasPrefix(body, "0X"):
@@ -102,7 +103,7 @@ func parseRadix(sign, body string) (v graph.Value, ok, done bool) {
 }
 
 func parseFloating(s string, suffix byte) (graph.Value, bool) {
-	if strings.ContainsAny(s, "_xXpPnN") || strings.ContainsAny(s, "iI") {
+	if strings.ContainsAny(s, "_xXpPnNiI") { // ParseFloat accepts 1_000, 0x1p-2, nan and inf
 		return graph.Null, false
 	}
 	d, err := strconv.ParseFloat(s, 64)

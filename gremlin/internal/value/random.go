@@ -29,13 +29,13 @@ func (r *Random) Int64() int64 {
 
 // Intn returns a number in [0, n).
 func (r *Random) Intn(n int32) int32 {
-	if n&(-n) == n {
+	if n&(-n) == n { // a power of two
 		return int32((int64(n) * int64(r.next(31))) >> 31)
 	}
 	for {
 		bits := r.next(31)
 		val := bits % n
-		if bits-val+(n-1) >= 0 {
+		if bits-val+(n-1) >= 0 { // negative by overflow if bits is beyond the last complete multiple of n
 			return val
 		}
 	}

@@ -12,7 +12,8 @@ type run struct {
 	count int64
 }
 
-// sortedRuns returns the values of a set or bulk set in the order of by. The comparisons count as work of s.
+// sortedRuns returns the values of a set or bulk set in the order of by, which orders elements by
+// handle if it is nil. The comparisons count as work of s.
 func sortedRuns(s, by Space, set graph.Value) []run {
 	var runs []run
 	if b, ok := As[*BulkSet](set); ok {
