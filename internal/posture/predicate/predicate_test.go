@@ -23,10 +23,17 @@ func TestThreeValuedLogic(t *testing.T) {
 	if names := yes.Truth.String() + no.Truth.String() + unknown.Truth.String(); names != "yesnounknown" {
 		t.Errorf("the names are %q", names)
 	}
-	if reason := And(yes, Answer{Yes, "z"}).Why + And(Answer{Unknown, ""}, yes).Why + Or(unknown, Answer{Unknown, "v"}).Why; reason != "yu" {
-		t.Errorf("the reasons are %q", reason)
-	}
-	if reason := Or(no, unknown, yes).Why + And(yes, unknown).Why + And(yes, yes).Why; reason != "yuy" {
-		t.Errorf("the reasons are %q", reason)
+	for _, test := range []struct {
+		name, got, want string // want is the Why of the answer that decides
+	}{
+		{"and of two yes", And(yes, Answer{Yes, "z"}).Why, "y"},
+		{"and with an unknown without a reason", And(Answer{Unknown, ""}, yes).Why, ""},
+		{"or of two unknown", Or(unknown, Answer{Unknown, "v"}).Why, "u"},
+		{"or with yes", Or(no, unknown, yes).Why, "y"},
+		{"and with unknown", And(yes, unknown).Why, "u"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: the reason is %q, want %q", test.name, test.got, test.want)
+		}
 	}
 }

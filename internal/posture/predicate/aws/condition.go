@@ -146,7 +146,7 @@ func (c Condition) admitsAddress(t test) predicate.Answer {
 		return predicate.NotKnown(err.Error())
 	}
 	if t.negated {
-		set = ipset.Must("0.0.0.0/0", "::/0").Less(set)
+		set = ipset.Must("0.0.0.0/0", "::/0").Difference(set)
 	}
 	return predicate.Of(set.IsInternet(), "")
 }
@@ -176,7 +176,7 @@ func (c Condition) refuses() predicate.Answer {
 	case kind == serviceKey:
 		return predicate.Of(true, "")
 	case kind == addressKey:
-		t.negated = false // who does not meet the opposite condition is refused
+		t.negated = false // the Deny applies to every address that the opposite condition does not admit
 		return predicate.Not(c.admitsAddress(t))
 	}
 	var all []predicate.Answer

@@ -73,7 +73,7 @@ func (i Identity) allowsIf(kind func(Statement) bool, actions []string, conditio
 			}
 			for _, action := range actions {
 				if s.Actions.has(action) {
-					all = append(all, predicate.And(conditions(s), i.leaves(action)))
+					all = append(all, predicate.And(conditions(s), i.leavesAllowed(action)))
 				}
 			}
 		}
@@ -110,23 +110,23 @@ func (s Statement) unrestricted() predicate.Answer {
 	return predicate.Of(true, "a statement allows it on every resource")
 }
 
-// leaves decides whether Deny statements and the boundary leave an action
+// leavesAllowed decides whether Deny statements and the boundary leave an action
 // allowed on every resource.
-func (i Identity) leaves(action string) predicate.Answer {
+func (i Identity) leavesAllowed(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, p := range i.Policies {
-		out = predicate.And(out, p.leaves(action))
+		out = predicate.And(out, p.leavesAllowed(action))
 	}
 	if i.Boundary != nil {
-		out = predicate.And(out, i.Boundary.leaves(action), i.Boundary.bounds(action))
+		out = predicate.And(out, i.Boundary.leavesAllowed(action), i.Boundary.boundaryAllows(action))
 	}
 	return out
 }
 
-// leaves decides whether the Deny statements of a policy leave an action
+// leavesAllowed decides whether the Deny statements of a policy leave an action
 // allowed. A Deny with a condition does: the holder can avoid meeting the
 // condition.
-func (p Policy) leaves(action string) predicate.Answer {
+func (p Policy) leavesAllowed(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, d := range p.Statements {
 		if d.Allow || !d.Actions.has(action) || !d.onEverything() {
@@ -144,8 +144,8 @@ func (p Policy) leaves(action string) predicate.Answer {
 	return out
 }
 
-// bounds decides whether a boundary allows an action on every resource.
-func (p Policy) bounds(action string) predicate.Answer {
+// boundaryAllows decides whether a boundary allows an action on every resource.
+func (p Policy) boundaryAllows(action string) predicate.Answer {
 	var all []predicate.Answer
 	for _, s := range p.Statements {
 		if s.Allow && s.Actions.has(action) && s.onEverything() {

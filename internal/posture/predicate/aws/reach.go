@@ -52,7 +52,7 @@ func ProtocolName(p string) string {
 	return p
 }
 
-// includesProtocol reports whether a rule's protocol includes the wanted one, which has ports.
+// includesProtocol reports whether a rule's protocol includes a required one, which has ports.
 func includesProtocol(protocol, required string) bool {
 	name := ProtocolName(protocol)
 	return name == "-1" || name == required
@@ -197,8 +197,8 @@ func Admits(entries []Entry, protocol string, port int64) predicate.Answer {
 			maybe = ipset.Must("0.0.0.0/0", "::/0") // it may match any address that is still undecided
 			continue
 		}
-		if fresh := peers.Less(decided); !e.Deny {
-			allowed = allowed.Union(fresh.Less(maybe))
+		if fresh := peers.Difference(decided); !e.Deny {
+			allowed = allowed.Union(fresh.Difference(maybe))
 		}
 		decided = decided.Union(peers)
 	}

@@ -32,7 +32,8 @@ func MFAForAll(policies gjson.Result, members Members) predicate.Answer {
 	return predicate.Or(answers...)
 }
 
-// EnforcesMFA decides the same for a single policy.
+// EnforcesMFA decides whether a policy by itself requires multifactor authentication of
+// everybody for every sign-in.
 func EnforcesMFA(policy gjson.Result, members Members) predicate.Answer {
 	return mfaForAll(policy, []gjson.Result{policy}, members)
 }

@@ -115,7 +115,7 @@ func admit(rules []securityRule, p Ports) (a admission) {
 			switch d.targets.covers(r.targets) {
 			case coversAll:
 				if d.coversSourcePorts(r) {
-					remaining = remaining.Less(d.sources)
+					remaining = remaining.Difference(d.sources)
 				}
 			case coverageUnknown:
 				if d.sources.Contains(remaining.Public()) {

@@ -48,7 +48,7 @@ func TestDenyNeverOpensPort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
 		before := azure.Reaches("tcp", 22, securityGroup(rules))
-		// Its priority is before, between or after those of the others.
+		// The priority of the new rule is before, between or after those of the others.
 		deny := drawRule(t, 105+10*rapid.IntRange(-1, 6).Draw(t, "at"), "Deny")
 		if after := azure.Reaches("tcp", 22, securityGroup(append(slices.Clone(rules), deny))); worse(after, before) {
 			t.Fatalf("%v became %v by %s\n%s", before, after, deny, strings.Join(rules, "\n"))
@@ -61,7 +61,7 @@ func TestAllowNeverClosesPort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := drawRules(t)
 		before := azure.Reaches("tcp", 22, securityGroup(rules))
-		// Its priority is before, between or after those of the others.
+		// The priority of the new rule is before, between or after those of the others.
 		allow := drawRule(t, 105+10*rapid.IntRange(-1, 6).Draw(t, "at"), "Allow")
 		if after := azure.Reaches("tcp", 22, securityGroup(append(slices.Clone(rules), allow))); worse(before, after) {
 			t.Fatalf("%v became %v by %s\n%s", before, after, allow, strings.Join(rules, "\n"))

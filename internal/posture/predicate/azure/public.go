@@ -37,10 +37,12 @@ func OpenToNetworks(properties gjson.Result) predicate.Answer {
 			rules = properties.Get(name)
 		}
 	}
-	return predicate.And(publicNetwork(properties), admitsByDefault(rules))
+	return predicate.And(publicNetwork(properties), admitsInternet(rules))
 }
 
-func admitsByDefault(rules gjson.Result) predicate.Answer {
+// admitsInternet decides whether network rules allow by default or allow ranges that are the
+// internet.
+func admitsInternet(rules gjson.Result) predicate.Answer {
 	switch action := rules.Get("defaultAction").String(); strings.ToLower(action) {
 	case "", "allow":
 		return predicate.Of(true, "networks are allowed by default")

@@ -21,10 +21,10 @@ const (
 // that allows it allows writing everywhere.
 const probeOperation = "Vigil.Probe/things/write"
 
-// resources are write operations on the main types of resources. A role that
+// mainWrites are write operations on the main types of resources. A role that
 // allows all of them administers a subscription, even if it excludes other
 // operations.
-var resources = []string{
+var mainWrites = []string{
 	"Microsoft.Compute/virtualMachines/write", "Microsoft.Storage/storageAccounts/write", "Microsoft.KeyVault/vaults/write",
 	"Microsoft.Network/networkSecurityGroups/write", "Microsoft.Sql/servers/write", "Microsoft.Web/sites/write",
 }
@@ -36,8 +36,8 @@ func Admin(definition gjson.Result) predicate.Answer {
 	return predicate.Or(WritesEverything(definition), givesRoles(definition))
 }
 
-// AdminBy decides the same for an assignment of the role, whose condition may
-// limit the roles that can be assigned.
+// AdminBy is Admin for an assignment of the role, whose condition may limit the
+// roles that can be assigned.
 func AdminBy(definition gjson.Result, condition string) predicate.Answer {
 	answer := givesRoles(definition)
 	if answer.Truth == predicate.Yes && strings.TrimSpace(condition) != "" {
@@ -55,7 +55,7 @@ func WritesEverything(definition gjson.Result) predicate.Answer {
 	if Allows(permissions, probeOperation) {
 		return predicate.Of(true, "it may write everywhere")
 	}
-	for _, operation := range resources {
+	for _, operation := range mainWrites {
 		if !Allows(permissions, operation) {
 			return predicate.Of(false, "")
 		}

@@ -46,13 +46,13 @@ func parsePorts(text string) (Ports, bool) {
 
 // A securityRule is an inbound rule of a network security group, expressed as sets.
 type securityRule struct {
-	priority int64
-	denies   bool
-	protocol string // lower case; * for all
-	sources  ipset.Set
-	ports    []Ports // destination ports
-	from     []Ports // source ports
-	targets  targets
+	priority    int64
+	denies      bool
+	protocol    string // lower case; * for all
+	sources     ipset.Set
+	ports       []Ports // destination ports
+	sourcePorts []Ports
+	targets     targets
 
 	// unclear describes an unsupported part of the rule. Such a rule may allow every
 	// source that no earlier rule denies, and certainly denies nothing.
@@ -177,7 +177,7 @@ func parseRule(p gjson.Result) securityRule {
 		unclear("the source is missing")
 	}
 	r.ports = ports(p, "[destinationPortRange,destinationPortRanges]", unclear)
-	r.from = ports(p, "[sourcePortRange,sourcePortRanges]", unclear)
+	r.sourcePorts = ports(p, "[sourcePortRange,sourcePortRanges]", unclear)
 	r.targets = parseTargets(p, unclear)
 	return r
 }
@@ -234,8 +234,8 @@ func (r *securityRule) coversPorts(p Ports) bool {
 
 // coversSourcePorts reports whether the rule applies to every source port of another rule.
 func (r *securityRule) coversSourcePorts(o *securityRule) bool {
-	for _, p := range o.from {
-		if !anyCovers(r.from, p) {
+	for _, p := range o.sourcePorts {
+		if !anyCovers(r.sourcePorts, p) {
 			return false
 		}
 	}

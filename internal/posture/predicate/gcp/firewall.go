@@ -63,8 +63,8 @@ func Reaches(n Network, protocol string, port int) predicate.Answer {
 }
 
 // reaches decides whether the internet can reach a port of a machine that has
-// some combination of the tags and service accounts in the rules. With about,
-// only by that rule.
+// some combination of the tags and service accounts in the rules. If about is
+// set, only by that rule.
 func (n *Network) reaches(stages [][]rule, about *rule, protocol string, port int) predicate.Answer {
 	out := predicate.Of(false, "")
 	machines, complete := n.machines(stages, about, protocol, port)
@@ -112,13 +112,13 @@ func (n *Network) machines(stages [][]rule, about *rule, protocol string, port i
 	return all, complete
 }
 
-// mostSelectors is the number of selectors whose subsets are considered.
-const mostSelectors = 6
+// maxSelectors is the largest number of selectors of which all subsets are considered.
+const maxSelectors = 6
 
 // combine returns the subsets of selectors. If there are too many, it returns
 // only those of one selector, and complete is false.
 func combine(selectors []string) (all [][]string, complete bool) {
-	complete = len(selectors) <= mostSelectors
+	complete = len(selectors) <= maxSelectors
 	all = [][]string{nil}
 	for _, s := range selectors {
 		for _, set := range all {
@@ -198,8 +198,9 @@ func (n *Network) stages(name string) [][]rule {
 	return stages
 }
 
-// applies reports whether a rule applies to a machine with some selectors. Of a
-// machine that was read, secure tags are unknown.
+// applies reports whether a rule applies to a machine with some selectors. The secure
+// tags of a machine that was read are unknown: a rule for secure tags may apply, and
+// applies marks it as unclear.
 func (n *Network) applies(r *rule, selectors []string) bool {
 	switch has := func(s string) bool { return slices.Contains(selectors, s) }; {
 	case r.whole || slices.ContainsFunc(r.targets, has):
@@ -247,7 +248,7 @@ func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protoc
 			case r.verdict == "goto_next":
 				passed = passed.Union(here)
 			}
-			remaining = remaining.Less(here)
+			remaining = remaining.Difference(here)
 		}
 		undecided = remaining.Union(passed)
 	}

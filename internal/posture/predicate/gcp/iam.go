@@ -28,7 +28,7 @@ func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 		for _, b := range policy.Get("bindings").Array() {
 			for _, member := range texts(b.Get("members")) {
 				if slices.Contains(PublicMembers, member) {
-					out = predicate.Or(out, limited(b.Get("condition"), fmt.Sprintf("%s has the role %s", member, b.Get("role"))))
+					out = predicate.Or(out, underCondition(b.Get("condition"), fmt.Sprintf("%s has the role %s", member, b.Get("role"))))
 				}
 			}
 		}
@@ -39,8 +39,9 @@ func Public(denies []gjson.Result, policies ...gjson.Result) predicate.Answer {
 	return out
 }
 
-// limited returns yes, or unknown when there is a condition.
-func limited(condition gjson.Result, reason string) predicate.Answer {
+// underCondition returns yes for a binding without a condition or with the condition true,
+// no with the condition false, and otherwise unknown.
+func underCondition(condition gjson.Result, reason string) predicate.Answer {
 	switch expression := strings.TrimSpace(condition.Get("expression").String()); {
 	case !condition.IsObject() || expression == "" || expression == "true":
 		return predicate.Of(true, reason)
@@ -53,24 +54,24 @@ func limited(condition gjson.Result, reason string) predicate.Answer {
 // A Role returns the permissions of a role, and false when they could not be read.
 type Role func(name string) (permissions []string, known bool)
 
-// control are the permissions with which a principal can give itself every
+// controlPermissions are the permissions with which a principal can give itself every
 // permission in a project: by changing the project's policy or roles, or by
 // acting as one of its service accounts.
-var control = []string{
+var controlPermissions = []string{
 	"resourcemanager.projects.setIamPolicy", "resourcemanager.folders.setIamPolicy", "resourcemanager.organizations.setIamPolicy", "iam.roles.update",
 	"iam.serviceAccounts.setIamPolicy", "iam.serviceAccountKeys.create", "iam.serviceAccounts.getAccessToken", "iam.serviceAccounts.implicitDelegation",
 	"iam.serviceAccounts.signJwt",
 }
 
-// everywhere are permissions to change the main types of resources. A principal
+// mainPermissions are permissions to change the main types of resources. A principal
 // that has all of them administers a project.
-var everywhere = []string{"compute.instances.create", "storage.buckets.delete", "cloudsql.instances.update", "iam.serviceAccounts.actAs"}
+var mainPermissions = []string{"compute.instances.create", "storage.buckets.delete", "cloudsql.instances.update", "iam.serviceAccounts.actAs"}
 
-// basic has permissions of common roles, basic and predefined ones. They are not
+// knownRoles has permissions of common basic and predefined roles. They are not
 // complete, but enough for Controls, which need not read these roles.
-var basic = map[string][]string{
-	"roles/owner":   append([]string{"resourcemanager.projects.setIamPolicy"}, everywhere...),
-	"roles/editor":  everywhere,
+var knownRoles = map[string][]string{
+	"roles/owner":   append([]string{"resourcemanager.projects.setIamPolicy"}, mainPermissions...),
+	"roles/editor":  mainPermissions,
 	"roles/viewer":  {"compute.instances.get", "storage.buckets.list"},
 	"roles/browser": {"resourcemanager.projects.get"},
 	"roles/resourcemanager.organizationAdmin": {"resourcemanager.organizations.setIamPolicy", "resourcemanager.projects.setIamPolicy"},
@@ -92,19 +93,19 @@ var basic = map[string][]string{
 // Controls decides whether a role's permissions control a project: they allow
 // changing its policy, or all of its resources.
 func Controls(name string, role Role) predicate.Answer {
-	permissions, known := basic[name]
+	permissions, known := knownRoles[name]
 	if !known && role != nil {
 		permissions, known = role(name)
 	}
 	if !known {
 		return predicate.NotKnown(fmt.Sprintf("the permissions of %s are unknown", name))
 	}
-	for _, p := range control {
+	for _, p := range controlPermissions {
 		if slices.Contains(permissions, p) {
 			return predicate.Of(true, name+" may do "+p)
 		}
 	}
-	for _, p := range everywhere {
+	for _, p := range mainPermissions {
 		if !slices.Contains(permissions, p) {
 			return predicate.Of(false, "")
 		}
@@ -123,7 +124,7 @@ func Privileged(member string, policies, denies []gjson.Result, role Role, unrea
 			if !matches(texts(b.Get("members")), member) {
 				continue
 			}
-			out = predicate.Or(out, predicate.And(Controls(b.Get("role").String(), role), limited(b.Get("condition"), member+" has "+b.Get("role").String())))
+			out = predicate.Or(out, predicate.And(Controls(b.Get("role").String(), role), underCondition(b.Get("condition"), member+" has "+b.Get("role").String())))
 		}
 	}
 	if out.Truth == predicate.Yes && isDenied(member, denies) {

@@ -97,8 +97,8 @@ func touches(a, b span) bool {
 	return !a.to.Less(b.from) || a.to.Next() == b.from
 }
 
-// Less returns the addresses that are in the set and not in the other.
-func (s Set) Less(o Set) Set {
+// Difference returns the addresses that are in the set and not in the other.
+func (s Set) Difference(o Set) Set {
 	var out []span
 	cuts := o.ranges
 	for _, r := range s.ranges {
@@ -157,7 +157,7 @@ var private = Must(
 )
 
 // internet are the addresses that are routed on the internet.
-var internet = Must("0.0.0.0/0", "::/0").Less(private)
+var internet = Must("0.0.0.0/0", "::/0").Difference(private)
 
 // Public returns the addresses of the set that are routed on the internet.
 func (s Set) Public() Set { return s.Intersect(internet) }
@@ -168,14 +168,14 @@ func (s Set) Public() Set { return s.Intersect(internet) }
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
 func (s Set) IsInternet() bool {
 	four, six := s.Public().sizes()
-	return four.Cmp(most4) > 0 || six.Cmp(most6) > 0
+	return four.Cmp(max4) > 0 || six.Cmp(max6) > 0
 }
 
 // The largest sizes that do not count as the internet: a /8 of IPv4, a /32 of IPv6.
 var (
-	most4 = new(big.Int).Lsh(big.NewInt(1), 24)
-	most6 = new(big.Int).Lsh(big.NewInt(1), 96)
-	one   = big.NewInt(1)
+	max4 = new(big.Int).Lsh(big.NewInt(1), 24)
+	max6 = new(big.Int).Lsh(big.NewInt(1), 96)
+	one  = big.NewInt(1)
 )
 
 // sizes returns the number of addresses of each IP version.
@@ -195,7 +195,7 @@ func (s Set) sizes() (four, six *big.Int) {
 func number(a netip.Addr) *big.Int { return new(big.Int).SetBytes(a.AsSlice()) }
 
 // Contains reports whether another set is a subset of this one.
-func (s Set) Contains(o Set) bool { return o.Less(s).IsEmpty() }
+func (s Set) Contains(o Set) bool { return o.Difference(s).IsEmpty() }
 
 // String lists the ranges.
 func (s Set) String() string {

@@ -47,8 +47,8 @@ type mutant struct {
 	change   string
 }
 
-// A mutated is a source file that contains all its mutants.
-type mutated struct {
+// A mutatedFile is a source file that contains all its mutants.
+type mutatedFile struct {
 	pkg     string
 	text    []byte
 	mutants []mutant
@@ -61,15 +61,15 @@ var swapped = map[token.Token]token.Token{
 }
 
 // mutate returns a file with its mutants, numbered from first.
-func mutate(name string, text []byte, first int) (mutated, error) {
+func mutate(name string, text []byte, first int) (mutatedFile, error) {
 	m := mutator{files: token.NewFileSet(), text: text, next: first, changes: map[ast.Expr][]change{}}
 	file, err := parser.ParseFile(m.files, name, text, 0)
 	if err != nil {
-		return mutated{}, err
+		return mutatedFile{}, err
 	}
 	ast.Inspect(file, m.find)
 	out := m.render(0, len(text))
-	return mutated{file.Name.Name, []byte(out), m.mutants}, nil
+	return mutatedFile{file.Name.Name, []byte(out), m.mutants}, nil
 }
 
 // A change is a replacement of an expression in one mutant. Without a text, the

@@ -13,20 +13,20 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// atLeast is the minimum number of entries of a corpus.
-const atLeast = 80
+// minEntries is the minimum number of entries of a corpus.
+const minEntries = 80
 
 // Corpus runs a file of entries, each of which has a name, the answer (yes, no
 // or unknown), why it is right if the name does not say it, and the members of
 // T. An entry with a reason also expects this text in the reason that the
 // predicate gives. Corpus fails when an answer differs, when a name is repeated,
-// when one of the three answers does not occur, and when there are fewer than 80
-// entries.
+// when one of the three answers does not occur, and when there are fewer than
+// minEntries entries.
 func Corpus[T any](t *testing.T, file string, ask func(T) predicate.Answer) {
 	t.Helper()
 	count := Examples(t, file, ask)
-	if n := count["yes"] + count["no"] + count["unknown"]; n < atLeast || count["yes"]*count["no"]*count["unknown"] == 0 {
-		t.Errorf("%s: by answer %v; want at least %d, each yes, no or unknown", file, count, atLeast)
+	if n := count["yes"] + count["no"] + count["unknown"]; n < minEntries || count["yes"]*count["no"]*count["unknown"] == 0 {
+		t.Errorf("%s: entries by answer: %v; want at least %d in all, and some of each of yes, no and unknown", file, count, minEntries)
 	}
 }
 
