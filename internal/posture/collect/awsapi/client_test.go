@@ -255,7 +255,7 @@ func TestAttemptLimit(t *testing.T) {
 	limit := errors.New("no more")
 	c = serve(t, awsapi.Options{Before: func(context.Context, awsapi.Attempt) error { return limit }}, func(http.ResponseWriter, *http.Request) { t.Error("called") })
 	if _, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil); !errors.Is(err, limit) {
-		t.Errorf("a limit that says no: %v", err)
+		t.Errorf("a call that Before refuses: %v, want %v", err, limit)
 	}
 }
 

@@ -29,11 +29,11 @@ type exchange struct {
 	request    *wire.Request
 	decoder    *wire.Decoder
 	redirected bool
-	// sentTo is the region that the last attempt was sent to. Client.buckets may say another one
-	// by the time of its response, when a concurrent call was redirected.
+	// sentTo is the region that the last attempt was sent to. When its response arrives,
+	// Client.buckets may hold another region already: that of a redirect of a concurrent call.
 	sentTo string
-	// skew is the skew with which the last attempt was signed. Client.skew may be another one by
-	// the time of its response, when a concurrent call was refused for the same reason.
+	// skew is the clock skew with which the last attempt was signed. When its response arrives, a
+	// concurrent call may have changed Client.skew already.
 	skew time.Duration
 }
 
@@ -101,7 +101,9 @@ func (x *exchange) try(ctx context.Context) (string, error) {
 	case err == nil, ctx.Err() != nil, attempt.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
 		return answer, err
 	case attempt.Err() == nil:
-		if missing, ok := errors.AsType[*credentialsError](err); ok { // its text says why, such as no metadata service
+		if missing, ok := errors.AsType[*credentialsError](err); ok {
+			// Keep only the text, which gives the reason, such as no metadata service: the error itself
+			// matches context.DeadlineExceeded.
 			return "", &credentialsError{errors.New(missing.err.Error())}
 		}
 	}
@@ -190,7 +192,9 @@ func (x *exchange) prepareRetry(err error) bool {
 	}
 	var refused *Error
 	if errors.As(err, &refused) {
-		if x.client.adjustClock(refused, x.skew) { // first: RequestExpired may mean the signature or the session
+		// Check the clock first: RequestExpired can also mean that the signature has expired because of
+		// the clock skew, not the session.
+		if x.client.adjustClock(refused, x.skew) {
 			return true
 		}
 		if refused.isExpired() {
@@ -208,8 +212,8 @@ func (x *exchange) prepareRetry(err error) bool {
 // minutes.
 const maxSkew = 4 * time.Minute
 
-// adjustClock reports whether a call that was signed with a skew was refused because the skew is
-// another one, and records that.
+// adjustClock stores the clock skew that a refusal shows if the call was refused because it was
+// signed with a wrong skew. It reports whether it did, so that a retry may succeed.
 func (c *Client) adjustClock(e *Error, signed time.Duration) bool {
 	switch e.Code {
 	case "RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture", "InvalidSignatureException", "SignatureDoesNotMatch", "AuthFailure":

@@ -57,7 +57,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 	}
 }
 
-// nextTokens returns the tokens for the page after a response, and whether there is one.
+// nextTokens returns the tokens for the page after a response, and whether there is such a page.
 func nextTokens(p *model.Page, answer string) ([]string, bool) {
 	if p.More != "" && !lookup(answer, p.More).Bool() {
 		return nil, false

@@ -50,6 +50,8 @@ var opened = sync.OnceValues(func() (*index, error) {
 
 var errTruncated = errors.New("the file is truncated")
 
+// open reads the index of services.bin. The file consists of the length of the index in four
+// bytes, the compressed index, the dictionary, and one compressed frame for each service.
 func open(file []byte) (*index, error) {
 	cut := func(n int) ([]byte, error) {
 		if n < 0 || n > len(file) {

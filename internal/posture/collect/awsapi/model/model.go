@@ -60,13 +60,13 @@ type Operation struct {
 	Service   *Service
 	Method    string     `json:"m"`
 	URI       string     `json:"u"`
-	Host      string     `json:"host"`     // prefix of the host name; may name members in braces
-	Root      string     `json:"root"`     // root element of an XML input
-	Namespace string     `json:"ns"`       // namespace of that element
-	Unsigned  bool       `json:"unsigned"` // needs no signature
-	Checksum  bool       `json:"checksum"` // a body needs a Content-MD5 header
-	Page      *Page      `json:"page"`     // nil when it is not paginated
-	Own       *Endpoints `json:"endpoints"`
+	Host      string     `json:"host"`      // prefix of the host name; may name members in braces
+	Root      string     `json:"root"`      // root element of an XML input
+	Namespace string     `json:"ns"`        // namespace of that element
+	Unsigned  bool       `json:"unsigned"`  // needs no signature
+	Checksum  bool       `json:"checksum"`  // a body needs a Content-MD5 header
+	Page      *Page      `json:"page"`      // nil when it is not paginated
+	Own       *Endpoints `json:"endpoints"` // nil when it has the endpoints of the service
 	InputID   *int       `json:"i"`
 	OutputID  *int       `json:"o"`
 	Input     *Shape     `json:"-"` // nil when it has no input
@@ -76,10 +76,10 @@ type Operation struct {
 // A Page describes the pagination of an operation. Tokens and keys are JMESPath expressions
 // of botocore: names, dots, [-1] and ||.
 type Page struct {
-	Input   []string `json:"in"`   // input members for the tokens
-	Output  []string `json:"out"`  // expressions of the next tokens in the output
-	More    string   `json:"more"` // expression that tells whether there are more pages; may be empty
-	Results []string `json:"keys"`
+	Input   []string `json:"in"`    // input members for the tokens
+	Output  []string `json:"out"`   // expressions of the next tokens in the output
+	More    string   `json:"more"`  // expression that tells whether there are more pages; may be empty
+	Results []string `json:"keys"`  // expressions of the lists in the output
 	Limit   string   `json:"limit"` // input member for the page size; may be empty
 }
 
@@ -112,9 +112,9 @@ type Member struct {
 	QueryName       string `json:"q"`
 	TimestampFormat string `json:"ts"`
 	Flattened       bool   `json:"f"`
-	Attribute       bool   `json:"a"` // an attribute of the XML element
-	JSONValue       bool   `json:"j"` // JSON in base64, in a header
-	Token           bool   `json:"tok"`
+	Attribute       bool   `json:"a"`   // an attribute of the XML element
+	JSONValue       bool   `json:"j"`   // JSON in base64, in a header
+	Token           bool   `json:"tok"` // an idempotency token, which clients generate
 }
 
 // Member returns the member of the given name, or nil.

@@ -195,8 +195,8 @@ func match(uri, path string, query url.Values) (vars map[string]any, literals in
 	for i, p := range pattern {
 		name, isVariable := strings.CutPrefix(p, "{")
 		name = strings.TrimSuffix(name, "}")
-		if greedy, rest := strings.CutSuffix(name, "+"); rest && isVariable && i < len(segments) {
-			vars[greedy] = unescape(strings.Join(segments[i:], "/"))
+		if greedyName, isGreedy := strings.CutSuffix(name, "+"); isGreedy && isVariable && i < len(segments) {
+			vars[greedyName] = unescape(strings.Join(segments[i:], "/"))
 			segments = segments[:i+1]
 			break
 		}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-var errJSON = errors.New("the answer is not JSON")
+var errJSON = errors.New("the response is not JSON")
 
 // A jsonScanner tokenizes JSON. It is as strict as encoding/json.
 type jsonScanner struct {

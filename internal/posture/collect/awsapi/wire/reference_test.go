@@ -135,7 +135,7 @@ func valid(text string) string { return string(validUTF8([]byte(text))) }
 
 func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) {
 	number := func(b []byte) any {
-		if b[0] == '"' {
+		if b[0] == '"' { // formatFloat quotes NaN and infinities
 			return string(b[1 : len(b)-1])
 		}
 		return json.Number(b)

@@ -274,7 +274,7 @@ func (s *scanner) instruction() error {
 	if string(s.b[qualified.from:qualified.to]) != "xml" {
 		return nil
 	}
-	// encoding/xml parses these two in the same simple way.
+	// Like encoding/xml, search for the two pseudo-attributes in the text instead of parsing it.
 	if v := instructionValue("version", string(content)); v != "" && v != "1.0" {
 		return errSyntax
 	}
