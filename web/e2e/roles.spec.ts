@@ -22,7 +22,7 @@ async function expectDisabled(page: Page, name: string | RegExp, why: RegExp): P
 for (const [screen, name, role] of restricted)
   test(`a viewer sees "${name}" on ${screen} disabled, with the required role`, async ({ viewer: page }) => {
     await page.goto(postureAt(screen));
-    await expectDisabled(page, name, new RegExp(`Takes the role ${role}`));
+    await expectDisabled(page, name, new RegExp(`Requires the role ${role}`));
   });
 
 const limitedReason = /limited to some cloud accounts/;
@@ -80,7 +80,7 @@ test.describe('a token with scopes', () => {
     await page.goto(postureAt('/accounts'));
     await expect(page.getByRole('button', { name: 'Link an account', exact: true })).toBeEnabled();
     await page.goto(postureAt('/notifications'));
-    await expectDisabled(page, 'New channel', /limited to .*; this takes administration/);
+    await expectDisabled(page, 'New channel', /limited to .*; this requires administration/);
   });
 });
 

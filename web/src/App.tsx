@@ -11,7 +11,7 @@ import { Failure } from './parts/states';
 
 const client = makeQueryClient();
 
-/** Loads the screens of the server that this is. */
+/** Loads the screens of the product that this server runs: posture or desktop. */
 function useRouterOf(config: Config): AnyRouter | undefined {
   const [router, setRouter] = useState<AnyRouter>();
   useEffect(() => {
@@ -21,8 +21,8 @@ function useRouterOf(config: Config): AnyRouter | undefined {
   return router;
 }
 
-/** Answers that depend on who asks. */
-const notOfServer = (q: { queryKey: readonly unknown[] }) => q.queryKey[0] !== 'session' && q.queryKey[0] !== 'config';
+/** Selects what another user must not see: every cached answer but the session and the configuration. */
+const dependsOnUser = (q: { queryKey: readonly unknown[] }) => q.queryKey[0] !== 'session' && q.queryKey[0] !== 'config';
 
 function Console({ config }: { config: Config }) {
   const session = useQuery(sessionQuery);
@@ -31,11 +31,11 @@ function Console({ config }: { config: Config }) {
   const [ended, setEnded] = useState(false);
   useEffect(() => whenLoggedOut(() => setEnded(true)), []);
   const accept = (next: Session) => {
-    if (next.userId !== session.data?.userId) queries.removeQueries({ predicate: notOfServer });
+    if (next.userId !== session.data?.userId) queries.removeQueries({ predicate: dependsOnUser });
     queries.setQueryData(sessionQuery.queryKey, next);
     setEnded(false);
     loggedInAgain();
-    void queries.invalidateQueries({ predicate: notOfServer });
+    void queries.invalidateQueries({ predicate: dependsOnUser });
   };
   if (session.isPending || !router) return null;
   if (!session.data) {

@@ -1,10 +1,11 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the server answers. One loop asks again while it does not. */
+/** Whether the server can be reached. While it cannot, one timer tries again, with exponential backoff. */
 let lostSince: number | undefined;
 let lastReached = Date.now();
 let nextTry = 0;
-let pause = 1000;
+const firstDelay = 1000;
+let retryDelay = firstDelay;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 const onBack = new Set<() => void>();
@@ -25,7 +26,7 @@ export function reached(): void {
   lastReached = Date.now();
   if (lostSince === undefined) return;
   lostSince = undefined;
-  pause = 1000;
+  retryDelay = firstDelay;
   clearTimeout(timer);
   publish();
   onBack.forEach((listener) => listener());
@@ -34,29 +35,29 @@ export function reached(): void {
 export function lost(): void {
   if (lostSince !== undefined) return;
   lostSince = lastReached;
-  plan();
+  scheduleRetry();
 }
 
-function plan(): void {
+function scheduleRetry(): void {
   clearTimeout(timer);
-  nextTry = Date.now() + pause;
-  timer = setTimeout(() => void tryNow(), pause);
-  pause = Math.min(pause * 2, 30_000);
+  nextTry = Date.now() + retryDelay;
+  timer = setTimeout(() => void tryNow(), retryDelay);
+  retryDelay = Math.min(retryDelay * 2, 30_000);
   publish();
 }
 
-/** Asks the server for its cheapest answer; plans the next attempt when there is none. */
+/** Requests the cheapest answer of the server. If there is none, schedules the next attempt. */
 export async function tryNow(): Promise<void> {
   try {
     await fetch('/console/config', { cache: 'no-store' });
     reached();
   } catch {
-    plan();
+    scheduleRetry();
   }
 }
 
-/** Asks whether the server answers, and begins to look for it when it does not. */
-export async function answers(): Promise<boolean> {
+/** Whether the server can be reached now. If it cannot, attempts to reach it begin. */
+export async function canReach(): Promise<boolean> {
   try {
     await fetch('/console/config', { cache: 'no-store' });
     reached();
@@ -67,8 +68,8 @@ export async function answers(): Promise<boolean> {
   }
 }
 
-/** Ends when a lost server answers again. */
-export function back(): Promise<void> {
+/** Resolves when a lost server answers again. */
+export function reachedAgain(): Promise<void> {
   return new Promise((done) => {
     const stop = whenBack(() => {
       stop();

@@ -2,7 +2,7 @@ import { readError, ApiError } from './error';
 import { lost, reached } from './connection';
 import { csrf } from './request';
 
-/** Asks for an export and hands it to the browser as a file. The server streams it; the browser keeps it outside of the page's memory. */
+/** Downloads an export as a file. The server streams it into a Blob, which the browser keeps outside of the memory of the page's scripts. */
 export async function download(path: string, body: unknown, fileName: string): Promise<void> {
   let answer: Response;
   try {
@@ -15,7 +15,7 @@ export async function download(path: string, body: unknown, fileName: string): P
     });
   } catch {
     lost();
-    throw new ApiError(0, 'The server is not reached.');
+    throw new ApiError(0, 'The server cannot be reached.');
   }
   reached();
   if (!answer.ok) throw await readError(answer);

@@ -1,4 +1,4 @@
-/** One member of a request that the server refused, or a place in a query text. */
+/** An error about one member of a refused request, or about a place in the text of a query. */
 export interface FieldError {
   path: string;
   message: string;
@@ -10,7 +10,7 @@ export interface FieldError {
 
 const isAbout = (error: FieldError, path: string) => error.path === path || error.path.endsWith('.' + path);
 
-/** An answer that is not a success, from either server. Status 0 means the server was not reached. */
+/** An answer of either server that is not a success. Status 0: the server could not be reached. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -27,7 +27,7 @@ export class ApiError extends Error {
     return this.fields.find((f) => isAbout(f, path))?.message;
   }
 
-  /** The message as a whole; undefined if all of it is about these members, whose messages the form shows beside their fields. */
+  /** The whole message; undefined if every error is about one of these members, because the form shows those beside their fields. */
   apartFrom(...paths: string[]): string | undefined {
     const shown = this.fields.length > 0 && this.fields.every((f) => paths.some((path) => isAbout(f, path)));
     return shown ? undefined : this.message;
@@ -47,7 +47,7 @@ interface Problem {
   errors?: (FieldError & { error_key?: string; error_message?: string })[];
 }
 
-/** Reads the error body of both servers: posture says message and path, desktop error_message and error_key. */
+/** Reads the error body of either server: posture has the members message and path, desktop has error_message and error_key. */
 export async function readError(answer: Response): Promise<ApiError> {
   const problem = (await answer.json().catch(() => ({}))) as Problem;
   const fields = (problem.errors ?? []).map((e) => ({

@@ -2,7 +2,7 @@ import { ApiError, readError } from './error';
 import { reached, lost } from './connection';
 import { Slots } from './slots';
 
-/** Calls of this page that run at a time. Browsers and the server's limits both suffer from more. */
+/** At most four calls of this page run at a time: browsers limit connections, and the server limits requests. */
 const slots = new Slots(4);
 
 export interface Answer<T> {
@@ -55,7 +55,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   } catch (cause) {
     if (init.signal?.aborted) throw cause;
     lost();
-    throw new ApiError(0, 'The server is not reached.');
+    throw new ApiError(0, 'The server cannot be reached.');
   }
 }
 
@@ -68,34 +68,34 @@ function init(method: string, request: Request, etag?: string): RequestInit {
   return { method, headers, body, signal: request.signal ?? null, credentials: 'same-origin', cache: 'no-store' };
 }
 
-const senseless = (why: string, answer: Response) =>
-  new ApiError(502, `The answer makes no sense: ${why}.`, [], answer.headers.get('X-Request-Id') ?? '');
+const invalidAnswer = (why: string, answer: Response) =>
+  new ApiError(502, `The answer of the server is not valid: ${why}.`, [], answer.headers.get('X-Request-Id') ?? '');
 
-/** Reads the body of a success. The answer to a change may be empty; that to a read only with status 204. */
-async function readBody<T>(answer: Response, asked: boolean): Promise<T> {
+/** Reads the body of a success. The answer to a change may be empty; the answer to a read may be empty only with status 204. */
+async function readBody<T>(answer: Response, mustHaveBody: boolean): Promise<T> {
   if (answer.status === 204) return undefined as T;
   const text = await answer.text();
   if (text === '') {
-    if (asked) throw senseless('it is empty', answer);
+    if (mustHaveBody) throw invalidAnswer('it is empty', answer);
     return undefined as T;
   }
   if (!(answer.headers.get('Content-Type') ?? '').includes('json')) return text as T;
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw senseless('it is not JSON', answer);
+    throw invalidAnswer('it is not JSON', answer);
   }
 }
 
-/** Reads whose session has ended: they wait for the next login. Changes do not, because somebody else may log in. */
+/** Functions that resume the reads whose session has ended. Changes are not resumed, because somebody else may log in. */
 const waitingForLogin: (() => void)[] = [];
-const reading = /(query|\/preview|\/posture|\/trend|\/rules\/check|\/rules\/test)$/;
-const isRead = (method: string, path: string) => method === 'GET' || (method === 'POST' && reading.test(path));
+const readPaths = /(query|\/preview|\/posture|\/trend|\/rules\/check|\/rules\/test)$/;
+const isRead = (method: string, path: string) => method === 'GET' || (method === 'POST' && readPaths.test(path));
 
-/** Asks again what was refused because the session had ended. */
+/** Sends the reads again that were refused because the session had ended. */
 export const loggedInAgain = () => waitingForLogin.splice(0).forEach((go) => go());
 
-/** Sends one request and reads its answer. Everything the console asks goes through here. */
+/** Sends one request and reads its answer. All calls of the API go through here, except downloads and event streams. */
 export async function send<T>(method: string, path: string, request: Request = {}): Promise<Answer<T>> {
   for (;;) {
     try {
@@ -124,6 +124,6 @@ async function sendOnce<T>(method: string, path: string, request: Request): Prom
     if (request.conditional && etag) known.set(url, { etag, answer: result });
     return result;
   };
-  // A user waits for a change, so it overtakes the reads of the page.
+  // A user waits for a change, so changes are urgent: they overtake the reads of the page.
   return slots.run(call, !read);
 }

@@ -70,9 +70,9 @@ export function useRefusal(
   concerns: 'accounts' | 'organisation' = 'accounts',
 ): string | undefined {
   const session = useQuery(sessionQuery).data;
-  if (ranks.indexOf((session?.role ?? '').toLowerCase()) < ranks.indexOf(role)) return `Takes the role ${role}`;
+  if (ranks.indexOf((session?.role ?? '').toLowerCase()) < ranks.indexOf(role)) return `Requires the role ${role}`;
   if (scope && !allowsScope(session, scope))
-    return `The API token that you logged in with is limited to ${session?.scopes?.join(', ')}; this takes ${scope}`;
+    return `The API token that you logged in with is limited to ${session?.scopes?.join(', ')}; this requires ${scope}`;
   if (concerns === 'organisation' && session?.limited)
     return 'Your access is limited to some cloud accounts; this concerns the whole organisation';
   return undefined;

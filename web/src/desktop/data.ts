@@ -4,60 +4,60 @@ import { desktop } from '../api/desktop';
 import { setPulse } from '../frame/pulse';
 
 /** How often a list is requested while the page is visible, in milliseconds. */
-const every = 15_000;
+const regularInterval = 15_000;
 
-/** After something was broken or mended in the demo, lists are asked for more often until its effect has shown. */
-const soon = 3_000;
+/** For a minute after something was broken or mended in the demo, lists are requested more often, so that the effect shows soon. */
+const shortInterval = 3_000;
 let watchUntil = 0;
 export function watchClosely(): void {
   watchUntil = Date.now() + 60_000;
 }
-/** The interval of the requests at present, in milliseconds. */
-const pause = () => (Date.now() < watchUntil ? soon : every);
+/** The present interval of the requests, in milliseconds. */
+const interval = () => (Date.now() < watchUntil ? shortInterval : regularInterval);
 
 // Whether the user has stopped the requests.
 let paused = false;
-const secondsBetween = () => (paused ? 0 : pause() / 1000);
+const secondsBetween = () => (paused ? 0 : interval() / 1000);
 const onPause = new Set<() => void>();
 export function setPaused(on: boolean): void {
   paused = on;
   setPulse({ every: secondsBetween() });
   onPause.forEach((listener) => listener());
 }
-export const usePaused = () =>
-  useSyncExternalStore(
-    (listener) => (onPause.add(listener), () => onPause.delete(listener)),
-    () => paused,
-  );
+function subscribe(listener: () => void): () => void {
+  onPause.add(listener);
+  return () => onPause.delete(listener);
+}
+export const usePaused = () => useSyncExternalStore(subscribe, () => paused);
 
-function list<T>(name: string, ask: () => Promise<T>) {
+function list<T>(name: string, request: () => Promise<T>) {
   return queryOptions({
     queryKey: ['desktop', name],
     queryFn: async () => {
-      const answer = await ask();
-      setPulse({ lookedAt: Date.now(), every: secondsBetween() });
+      const answer = await request();
+      setPulse({ updatedAt: Date.now(), every: secondsBetween() });
       return answer;
     },
-    refetchInterval: () => (paused ? false : pause()),
+    refetchInterval: () => (paused ? false : interval()),
     staleTime: 5_000,
   });
 }
 
-/** Sends an ETag: the server answers 304 if the list has not changed. */
-const same = { conditional: true };
+/** Sends the ETag of the last answer: the server answers 304 if the list has not changed. */
+const withETag = { conditional: true };
 
-export const overviewQuery = list('overview', () => desktop.get('/rest/monitor/overview', same));
-export const gatewaysQuery = list('gateways', () => desktop.get('/rest/monitor/gateways', same));
-export const connectionServersQuery = list('connection-servers', () => desktop.get('/rest/monitor/connection-servers', same));
-export const domainsQuery = list('domains', () => desktop.get('/rest/monitor/ad-domains', same));
-export const farmsQuery = list('farms', () => desktop.get('/rest/monitor/farms', same));
-export const rdsQuery = list('rds-servers', () => desktop.get('/rest/monitor/rds-servers', same));
-export const centersQuery = list('virtual-centers', () => desktop.get('/rest/monitor/virtual-centers', same));
-export const podsQuery = list('pods', () => desktop.get('/rest/monitor/v1/pods', same));
-export const samlQuery = list('saml', () => desktop.get('/rest/monitor/saml-authenticators', same));
-export const ssoQuery = list('true-sso', () => desktop.get('/rest/monitor/v1/true-sso', same));
-export const composersQuery = list('composers', () => desktop.get('/rest/monitor/desktop-composers', same));
-export const eventDatabaseQuery = list('event-database', () => desktop.get('/rest/monitor/event-database', same));
+export const overviewQuery = list('overview', () => desktop.get('/rest/monitor/overview', withETag));
+export const gatewaysQuery = list('gateways', () => desktop.get('/rest/monitor/gateways', withETag));
+export const connectionServersQuery = list('connection-servers', () => desktop.get('/rest/monitor/connection-servers', withETag));
+export const domainsQuery = list('domains', () => desktop.get('/rest/monitor/ad-domains', withETag));
+export const farmsQuery = list('farms', () => desktop.get('/rest/monitor/farms', withETag));
+export const rdsQuery = list('rds-servers', () => desktop.get('/rest/monitor/rds-servers', withETag));
+export const centersQuery = list('virtual-centers', () => desktop.get('/rest/monitor/virtual-centers', withETag));
+export const podsQuery = list('pods', () => desktop.get('/rest/monitor/v1/pods', withETag));
+export const samlQuery = list('saml', () => desktop.get('/rest/monitor/saml-authenticators', withETag));
+export const ssoQuery = list('true-sso', () => desktop.get('/rest/monitor/v1/true-sso', withETag));
+export const composersQuery = list('composers', () => desktop.get('/rest/monitor/desktop-composers', withETag));
+export const eventDatabaseQuery = list('event-database', () => desktop.get('/rest/monitor/event-database', withETag));
 export const alertGroupsQuery = list('alert-groups', () => desktop.get('/rest/monitor/alert-groups'));
 export const agentsQuery = list('agents', () => desktop.get('/rest/config/v1/agents'));
 export const accountsQuery = list('domain-accounts', () => desktop.get('/rest/config/v1/ic-domain-accounts'));
@@ -65,7 +65,7 @@ export const adDomainsQuery = list('ad-domains', () => desktop.get('/rest/extern
 export const alertRulesQuery = list('alert-rules', () => desktop.get('/rest/config/v1/alert-rules'));
 export const incidentsQuery = list('incidents', () => desktop.get('/rest/demo/incidents'));
 
-/** What a history is asked for. */
+/** The filter of a request for the history. */
 export interface ChangeFilter {
   kind?: string;
   id?: string;
@@ -80,7 +80,7 @@ export interface ChangeFilter {
 export const changesQuery = (filter: ChangeFilter = {}) =>
   list(`changes ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history', { query: filter as never }));
 
-/** Changes by cause: one dead domain controller is one group. */
+/** Changes by cause: all that a dead domain controller causes is one group. */
 export const changeGroupsQuery = (filter: ChangeFilter = {}) =>
   list(`change-groups ${JSON.stringify(filter)}`, () => desktop.get('/rest/monitor/history/groups', { query: filter as never }));
 

@@ -23,7 +23,7 @@ export function Freshness() {
   }
   const [text, more] =
     server === 'desktop'
-      ? [`Looked ${span(now - pulse.lookedAt)} ago`, paceText(pulse)]
+      ? [`Updated ${span(now - pulse.updatedAt)} ago`, paceText(pulse)]
       : ['Live', pulse.changedAt ? ` · last change ${clockTime(pulse.changedAt)}` : ''];
   return (
     <span className="fresh">

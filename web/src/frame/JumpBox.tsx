@@ -40,8 +40,8 @@ interface Props {
 /** How many targets are shown. */
 const most = 40;
 
-/** The server is asked for names of at least so many characters. */
-const fewest = 2;
+/** A shorter text is not sent to the server. */
+const minLength = 2;
 
 function matches(target: Target, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/);
@@ -58,17 +58,17 @@ export function outcomeText(
   unsearched: string[] = [],
 ): string | undefined {
   if (shown === 0 && searching) return 'Searching…';
-  if (shown === 0 && asked.length < fewest) return 'Type more of the name.';
+  if (shown === 0 && asked.length < minLength) return 'Type more of the name.';
   const sentences = [...unsearched];
   if (shown > 0 && more)
     sentences.unshift(`Only ${plural(shown, 'match is', 'matches are')} shown. Type more of the name to find the others.`);
-  // A search by name can end before it has found something.
+  // The server may stop a search by name at its limit before it has found a match.
   if (shown === 0 && more) sentences.unshift('Nothing was found, but the search did not reach the end. Type more of the name.');
   if (shown === 0 && !more) sentences.unshift(unsearched.length > 0 ? 'Nothing was found.' : 'Nothing has this name.');
   return sentences.join(' ') || undefined;
 }
 
-/** Goes anywhere by name. */
+/** A dialog that finds screens, actions and objects by their names, and opens them. */
 export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -76,12 +76,12 @@ export function JumpBox({ fixed, hint, find, onClose }: Props) {
   const found = useQuery({
     queryKey: ['jump', asked],
     queryFn: () => find(asked),
-    enabled: asked.length >= fewest,
+    enabled: asked.length >= minLength,
     staleTime: 60_000,
     placeholderData: (before) => before,
   });
   const navigate = useNavigate();
-  const answer = asked.length >= fewest ? found.data : undefined;
+  const answer = asked.length >= minLength ? found.data : undefined;
   const all = [...fixed.filter((t) => matches(t, text)), ...(answer?.targets ?? [])];
   const targets = all.slice(0, most);
   const more = !!answer?.more || all.length > most;

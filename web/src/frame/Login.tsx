@@ -58,7 +58,7 @@ function ssoMessage(): string | undefined {
     : (Object.hasOwn(ssoMessages, reason) && ssoMessages[reason]) || 'Single sign-on failed. Start the login again.';
 }
 
-/** A link that starts single sign-on, and why the last one failed. It leads back to the current address, after a failure to the start page. */
+/** A link that starts single sign-on, and why the last attempt failed. The login returns to the current address; after a failure, to the start page. */
 function SingleSignOn() {
   const message = ssoMessage();
   const back = message ? '/console/' : window.location.pathname + window.location.search;
@@ -115,7 +115,7 @@ export function Login({ config, onSession }: Props) {
   );
 }
 
-/** The login above the page that a session ended on; what was on the page stays. */
+/** Asks to log in again, in a dialog above the page whose session has ended. The page keeps its state. */
 export function LoginAgain(props: Props) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => element.current?.showModal(), []);

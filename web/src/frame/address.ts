@@ -19,7 +19,10 @@ export function formatSearch(search: Record<string, unknown>): string {
   return parts.length ? '?' + parts.join('&') : '';
 }
 
-/** The values of a list. A comma or backslash after a backslash is part of a value; another backslash is itself, as before there were escapes. */
+/**
+ * Splits a list at its commas. A backslash escapes a comma or another backslash. Before any other character it stands for itself, so that
+ * addresses from before the escapes still work.
+ */
 export function listOf(text: string | undefined): string[] {
   if (!text) return [];
   const values: string[] = [];
@@ -52,8 +55,8 @@ export function useAddress() {
   return { search, change };
 }
 
-/** What an address says besides its filters: what is open, and how it is shown. */
-const kept = [
+/** Names of search parameters that are not filters: they say what is open and how it is shown. */
+const notFilters = [
   'f',
   'id',
   'tab',
@@ -79,13 +82,13 @@ const kept = [
   'user',
 ];
 
-/** Screens on which q is the text of a query in a language, and not a filter. */
+/** Screens on which the parameter q is the text of a query, not a filter. */
 const queryScreens = ['/explore', '/rules/new'];
 
-/** A change of an address that removes its filters. */
+/** The change of the search parameters that removes the filters. */
 export const withoutFilters = (search: Search, pathname: string): Search =>
   Object.fromEntries(
     Object.keys(search)
-      .filter((name) => !kept.includes(name) && !(name === 'q' && queryScreens.includes(pathname)))
+      .filter((name) => !notFilters.includes(name) && !(name === 'q' && queryScreens.includes(pathname)))
       .map((name) => [name, undefined]),
   );

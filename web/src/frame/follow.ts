@@ -5,7 +5,7 @@ import { whenBack } from '../api/connection';
 const afterEnd = 1000;
 const afterFailure = 30_000;
 
-/** Returns the data of the events that a text has whole, and the rest of the text. */
+/** Returns the data of the complete events in the text, and the incomplete rest. */
 export function splitEvents(text: string): { events: string[]; rest: string } {
   const blocks = text.split('\n\n');
   const rest = blocks.pop() ?? '';
@@ -19,7 +19,7 @@ export function splitEvents(text: string): { events: string[]; rest: string } {
   return { events: data.filter((d) => d !== ''), rest };
 }
 
-/** Reads server-sent events until the stream ends. It fails when the answer is no stream. */
+/** Reads server-sent events until the stream ends. It fails if the answer is not an event stream. */
 async function readEvents(address: string, signal: AbortSignal, onOpen: () => void, onEvent: (data: string) => void): Promise<void> {
   const answer = await fetch(address, { headers: { Accept: 'text/event-stream' }, signal, cache: 'no-store', credentials: 'same-origin' });
   if (!answer.ok || !answer.body || !answer.headers.get('Content-Type')?.startsWith('text/event-stream')) throw new Error('no stream');
@@ -35,18 +35,18 @@ async function readEvents(address: string, signal: AbortSignal, onOpen: () => vo
   }
 }
 
-const pause = (time: number, signal: AbortSignal) =>
+const sleep = (time: number, signal: AbortSignal) =>
   new Promise<void>((done) => {
     const timer = setTimeout(done, time);
     signal.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true });
   });
 
-/** Follows what a server sends while the page is visible. It returns whether a stream is open: while none is, the caller must poll. */
+/** Receives server-sent events while the page is visible. It returns whether the stream is open: while it is not, the caller must poll. */
 export function useFollow<T>(address: string, onEvent: (event: T) => void): boolean {
   const [open, setOpen] = useState(false);
-  const take = useRef(onEvent);
+  const latest = useRef(onEvent);
   useEffect(() => {
-    take.current = onEvent;
+    latest.current = onEvent;
   });
   useEffect(() => {
     let stop = new AbortController();
@@ -58,13 +58,13 @@ export function useFollow<T>(address: string, onEvent: (event: T) => void): bool
             address,
             signal,
             () => setOpen(true),
-            (data) => take.current(JSON.parse(data) as T),
+            (data) => latest.current(JSON.parse(data) as T),
           );
         } catch {
           wait = afterFailure;
           if (!signal.aborted) setOpen(false);
         }
-        await pause(wait, signal);
+        await sleep(wait, signal);
       }
     };
     const restart = () => {
@@ -75,11 +75,11 @@ export function useFollow<T>(address: string, onEvent: (event: T) => void): bool
     };
     restart();
     document.addEventListener('visibilitychange', restart);
-    const forget = whenBack(restart);
+    const stopListening = whenBack(restart);
     return () => {
       stop.abort();
       document.removeEventListener('visibilitychange', restart);
-      forget();
+      stopListening();
     };
   }, [address]);
   return open;

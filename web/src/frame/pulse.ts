@@ -1,15 +1,15 @@
 import { useSyncExternalStore } from 'react';
 
-/** When the data of the server last changed, and when it was last asked. */
+/** When the data of the server last changed, and when the screen last got an answer. */
 interface Pulse {
-  /** Unknown until the first change that was seen. */
+  /** Undefined until the server has reported a change. */
   changedAt?: number;
-  lookedAt: number;
+  updatedAt: number;
   /** Seconds between requests; 0 while they are paused. */
   every: number;
 }
 
-let pulse: Pulse = { lookedAt: Date.now(), every: 15 };
+let pulse: Pulse = { updatedAt: Date.now(), every: 15 };
 const listeners = new Set<() => void>();
 
 export function setPulse(patch: Partial<Pulse>): void {
@@ -17,10 +17,13 @@ export function setPulse(patch: Partial<Pulse>): void {
   listeners.forEach((listener) => listener());
 }
 
-/** The second half of "Looked 4 s ago, every 15 s": the interval of the requests, or that they are paused. */
+/** The second half of "Updated 4 s ago, every 15 s": the interval of the requests, or that they are paused. */
 export const paceText = ({ every }: Pulse) => (every > 0 ? `, every ${every} s` : ', paused');
 
 export const currentPulse = (): Pulse => pulse;
 
-export const usePulse = (): Pulse =>
-  useSyncExternalStore((listener) => (listeners.add(listener), () => listeners.delete(listener)), currentPulse);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+export const usePulse = (): Pulse => useSyncExternalStore(subscribe, currentPulse);

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect, type AnyRouter, type RouteComponent } from '@tanstack/react-router';
 import { lazy, Suspense, type ComponentType } from 'react';
-import { answers, back, useConnection } from '../api/connection';
+import { canReach, reachedAgain, useConnection } from '../api/connection';
 import { formatSearch, parseSearch } from './address';
 import { Page } from './Page';
 import { ScreenFailed } from './Boundary';
@@ -8,34 +8,37 @@ import { Empty } from '../parts/states';
 
 type Loader = () => Promise<{ default: ComponentType }>;
 
-/** Loads the code of a screen; while the server is not reached, waits until it is. A server that answers without the code has another version. */
-const patient =
+/**
+ * Loads the code of a screen. While the server cannot be reached, it waits and tries again. If the server can be reached and the code
+ * fails to load twice, the server probably runs another version, which does not have this file: the error is thrown.
+ */
+const withRetry =
   (load: Loader): Loader =>
   async () => {
     for (let refused = 0; ;) {
       try {
         return await load();
       } catch (cause) {
-        if (!(await answers())) await back();
+        if (!(await canReach())) await reachedAgain();
         else if (++refused === 2) throw cause;
       }
     }
   };
 
-/** What stands in for a screen whose code is on its way. */
+/** Shown while the code of a screen is being loaded. */
 function Loading() {
   const { lostSince } = useConnection();
   return lostSince === undefined ? (
     <div className="page" />
   ) : (
     <Page title="Not loaded yet">
-      <Empty padded title="This screen is shown as soon as the server is reached" />
+      <Empty padded title="This screen is shown as soon as the server can be reached" />
     </Page>
   );
 }
 
 function screen(load: Loader): RouteComponent {
-  const Screen = lazy(patient(load));
+  const Screen = lazy(withRetry(load));
   return () => (
     <Suspense fallback={<Loading />}>
       <Screen />
@@ -46,7 +49,7 @@ function screen(load: Loader): RouteComponent {
 const NotFound = () => (
   <Page title="Not found">
     <Empty padded title="This screen does not exist">
-      The address may be of another version. Use the navigation, or Ctrl K.
+      The address may be from another version of the console. Use the navigation, or Ctrl K.
     </Empty>
   </Page>
 );

@@ -1,4 +1,4 @@
-/** One part of a bar. Its name selects the class, b-name, that has its colour. */
+/** One part of a bar. The class b-<name> sets its colour. */
 export interface Part {
   name: string;
   value: number;

@@ -15,14 +15,14 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
 /** A button. It stays visible when the caller may not use it, disabled and with the reason as its title. */
 export function Button({ icon, look, keys, refused, writes, children, className = '', ...rest }: Props) {
   const { lostSince } = useConnection();
-  const unreached = writes && lostSince !== undefined;
-  const title = refused ?? (unreached ? 'The server is not reached' : rest.title);
+  const unreachable = writes && lostSince !== undefined;
+  const title = refused ?? (unreachable ? 'The server cannot be reached' : rest.title);
   return (
     <button
       type="button"
       {...rest}
       title={title}
-      disabled={rest.disabled || !!refused || unreached}
+      disabled={rest.disabled || !!refused || unreachable}
       className={`btn ${look ?? ''} ${children ? '' : 'icon'} ${className}`}
     >
       {icon && <Icon name={icon} small />}

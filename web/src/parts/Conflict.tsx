@@ -48,7 +48,7 @@ export function Conflict({ what, differences, onMine, onTheirs, onClose }: Props
           <table className="conflict">
             <thead>
               <tr>
-                <th>Member</th>
+                <th>Field</th>
                 <th>Theirs</th>
                 <th>Mine</th>
               </tr>

@@ -26,7 +26,7 @@ interface Props<T extends { eTag: string }> {
   add: string;
   hint?: ReactNode;
   onClose: () => void;
-  /** Takes the function that returns the message of a member. */
+  /** Renders the fields. `problem` returns the error message of a member. */
   children: (problem: (path: string) => string | undefined) => ReactNode;
 }
 

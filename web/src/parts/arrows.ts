@@ -1,22 +1,22 @@
 import type { KeyboardEvent } from 'react';
 
-const ways: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const directions: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 interface Place {
   x: number;
   y: number;
 }
 
-/** The nearest place in a direction; what lies straight ahead is preferred. */
+/** The index of the nearest place in the direction of an arrow key, or -1. Places straight ahead are preferred. */
 export function nearestPlace(from: Place, places: Place[], key: string): number {
-  const way = ways[key];
-  if (!way) return -1;
-  const [dx, dy] = way;
+  const direction = directions[key];
+  if (!direction) return -1;
+  const [dx, dy] = direction;
   let best = -1;
   let least = Infinity;
   places.forEach((p, i) => {
     const ahead = (p.x - from.x) * dx + (p.y - from.y) * dy;
-    if (ahead < 4) return;
+    if (ahead < 4) return; // a neighbour in the same row or column can be some pixels off
     const aside = Math.abs((p.x - from.x) * dy) + Math.abs((p.y - from.y) * dx);
     const distance = ahead + 2.5 * aside;
     if (distance < least) [least, best] = [distance, i];
@@ -26,7 +26,7 @@ export function nearestPlace(from: Place, places: Place[], key: string): number 
 
 /** Moves the focus between the links and buttons of an area with the arrow keys. */
 export function walkWithArrows(event: KeyboardEvent<HTMLElement>): void {
-  if (!(event.key in ways) || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!(event.key in directions) || event.altKey || event.ctrlKey || event.metaKey) return;
   const from = document.activeElement;
   if (!(from instanceof HTMLElement) || !event.currentTarget.contains(from)) return;
   const targets = [...event.currentTarget.querySelectorAll<HTMLElement>('a[href], button:not(:disabled)')].filter(

@@ -32,8 +32,8 @@ function withGaps(points: Line['points']): { at: number; point: Line['points'][n
 export const hasBand = (lines: Line[]) => lines.length === 1 && !!lines[0]?.points.some((p) => p.most !== undefined);
 
 /**
- * The columns that uPlot draws: times, and the values of each line, with a band also its greatest and
- * least values. A line has a gap at null, and none at undefined, which stands at the times of other lines.
+ * The columns that uPlot draws: the times, and for each line its values; with a band also the greatest and the least values. A line has
+ * a gap at null. At undefined it has none: that is a time at which only other lines have a value.
  */
 export function columns(lines: Line[]): uPlot.AlignedData {
   const band = hasBand(lines);
@@ -47,8 +47,10 @@ export function columns(lines: Line[]): uPlot.AlignedData {
   );
 }
 
-/** The values that have no neighbour, through which no line can be drawn. */
+/** The positions of values with a gap on both sides: no line leads to them, so they are drawn as points. */
 export function isolated(values: (number | null | undefined)[]): number[] {
-  const there = values.map((value, at) => ({ value, at })).filter(({ value }) => value !== undefined);
-  return there.filter(({ value }, i) => value !== null && there[i - 1]?.value == null && there[i + 1]?.value == null).map(({ at }) => at);
+  const defined = values.map((value, at) => ({ value, at })).filter(({ value }) => value !== undefined);
+  return defined
+    .filter(({ value }, i) => value !== null && defined[i - 1]?.value == null && defined[i + 1]?.value == null)
+    .map(({ at }) => at);
 }

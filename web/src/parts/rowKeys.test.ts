@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { handle } from './rowKeys';
+import { openerOf } from './rowKeys';
 
 interface Part {
   name: string;
@@ -21,10 +21,10 @@ const toggle = { name: 'on', found: ['button:enabled'] };
 const link = { name: 'rule', found: ['th a[href]', 'a[href]'] };
 
 test('a row is opened by the link in its header cell, also if a switch comes before the link', () => {
-  expect(handle(row(toggle, link))).toMatchObject({ name: 'rule' });
+  expect(openerOf(row(toggle, link))).toMatchObject({ name: 'rule' });
 });
 
 test('a row without a visible link in its header cell is opened by its first visible link or button', () => {
-  expect(handle(row(toggle, { ...link, hidden: true }))).toMatchObject({ name: 'on' });
-  expect(handle(row())).toBeUndefined();
+  expect(openerOf(row(toggle, { ...link, hidden: true }))).toMatchObject({ name: 'on' });
+  expect(openerOf(row())).toBeUndefined();
 });

@@ -27,7 +27,7 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
   );
 }
 
-/** Nothing there: what that means and the one next step. */
+/** Shown instead of an empty list: what that means, and the next step. */
 export function Empty({ title, children, action, padded }: { title: string; children?: ReactNode; action?: ReactNode; padded?: boolean }) {
   return (
     <div className={`state ${padded ? 'padded' : ''}`}>
@@ -50,7 +50,7 @@ function explain(error: unknown, what: string): Explanation {
   if (status === 0)
     return {
       mark: 'unknown',
-      title: `${sentence(what)} is not known now`,
+      title: `${sentence(what)} could not be read`,
       text: 'The server cannot be reached. The console retries automatically.',
     };
   if (status === 401) return { mark: 'unknown', title: 'You are logged out', text: 'Log in to see this.' };
@@ -62,19 +62,19 @@ function explain(error: unknown, what: string): Explanation {
     };
   if (status === 404) return { mark: 'unknown', title: `${sentence(what)} is not there`, text: message };
   if (status === 429 || status === 503)
-    return { mark: 'warn', title: `${sentence(what)} did not answer`, text: `The server has no room now (${status}).` };
+    return { mark: 'warn', title: `${sentence(what)} could not be read yet`, text: `The server is busy (${status}).` };
   if (status >= 400 && status < 500) return { mark: 'error', title: `${sentence(what)} could not be read`, text: message };
   return {
     mark: 'error',
     title: `${sentence(what)} could not be read`,
-    text: status > 0 ? `The server failed (${status}). Nothing was changed.` : 'The answer makes no sense.',
+    text: status > 0 ? `The server failed (${status}). Nothing was changed.` : 'The console could not process the answer of the server.',
   };
 }
 
 /** Counts down to a retry, and again to the next one if that fails while this stays in place. */
 function Countdown({ seconds, onEnd }: { seconds: number; onEnd: () => void }) {
   const [left, setLeft] = useState(seconds);
-  const end = useEffectEvent(onEnd); // another function after each keystroke in an editor: it must not begin the second again
+  const end = useEffectEvent(onEnd); // onEnd can change at each render, such as at a keystroke; that must not restart the running second
   useEffect(() => {
     if (left <= 0) {
       end();
@@ -87,7 +87,7 @@ function Countdown({ seconds, onEnd }: { seconds: number; onEnd: () => void }) {
   return <span className="small t3">next try in {Math.max(left, 0)} s</span>;
 }
 
-/** Why something could not be shown, and what to do. Never a blank page. */
+/** Says why something could not be shown, and what to do. */
 export function Failure({ error, what, onRetry, padded }: { error: unknown; what: string; onRetry?: () => void; padded?: boolean }) {
   const { mark, title, text } = explain(error, what);
   const api = error instanceof ApiError ? error : undefined;
@@ -139,7 +139,7 @@ export function Answer<T>({ query, what, rows, padded, children }: AnswerProps<T
         <div className="note warn">
           <Mark name="warn" />
           <span className="grow">
-            <b>{sentence(what)} did not answer.</b> {sentence(query.error.message)}. You see what was known before.
+            <b>{sentence(what)} could not be read again.</b> {sentence(query.error.message)}. You see what was read before.
           </span>
           <Button look="quiet" onClick={retry}>
             Try now

@@ -10,11 +10,11 @@ export function setUTC(on: boolean): void {
   localStorage.setItem(stored, on ? 'yes' : 'no');
   listeners.forEach((listener) => listener());
 }
-export const useUTC = () =>
-  useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => utc,
-  );
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+export const useUTC = () => useSyncExternalStore(subscribe, () => utc);
 
 type Instant = string | number | Date;
 
@@ -69,7 +69,7 @@ export const isWithinDay = (at: number) => Date.now() - at < 22 * hour;
 /** The end of an axis of time: now, if it lies within the last minute. */
 export const axisEnd = (to: number, label: (time: number) => string) => (Date.now() - to < minute ? 'now' : label(to));
 
-/** The current time, renewed so that ages on the page stay true. */
+/** The current time. It updates at the interval, so that ages on the page stay right. */
 export function useNow(every = 30_000): number {
   const clock = clockOf(every);
   return useSyncExternalStore(clock.subscribe, clock.now);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Short messages about what was done, with a way back for ten seconds. */
+/** A short message about what was done. One that can be undone has the button Undo and stays for ten seconds, others for five. */
 interface Toast {
   id: number;
   text: string;
@@ -10,13 +10,17 @@ interface Toast {
 let toasts: Toast[] = [];
 let next = 1;
 const listeners = new Set<() => void>();
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
 const set = (value: Toast[]) => {
   toasts = value;
   listeners.forEach((listener) => listener());
 };
 const drop = (id: number) => set(toasts.filter((t) => t.id !== id));
 
-/** Takes a message away, unless somebody points at the messages or has the focus in them. */
+/** Removes a message, but not while the pointer or the focus is in the messages. */
 function expire(id: number): void {
   if (document.querySelector('.toasts:hover, .toasts:focus-within')) setTimeout(() => expire(id), 1000);
   else drop(id);
@@ -29,10 +33,7 @@ export function showToast(text: string, undo?: () => void): void {
 }
 
 export function Toasts() {
-  const all = useSyncExternalStore(
-    (listener) => (listeners.add(listener), () => listeners.delete(listener)),
-    () => toasts,
-  );
+  const all = useSyncExternalStore(subscribe, () => toasts);
   return (
     <div className="toasts" role="status" aria-live="polite">
       {all.map((t) => (

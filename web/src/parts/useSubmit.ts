@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from 'react';
 
 /**
- * Handles the submission of a form, one at a time: a second one, such as by a double click, would create a second record, or be based on
- * a version that the first one replaces. The button of the form is disabled while `busy`.
+ * Submits a form and ignores further submissions, such as of a double click, until it has ended: they would create a second record, or
+ * be based on a version that the first submission replaces. The button of the form is disabled while `busy`.
  */
 export function useSubmit(run: (form: HTMLFormElement) => Promise<unknown>): {
   submit: (event: FormEvent<HTMLFormElement>) => void;
