@@ -55,7 +55,7 @@ test('a rule about certificates is saved with the days that the form shows', asy
   await page.goto(desktopAt('/alert-rules/new'));
   await page.getByLabel('Name', { exact: true }).fill('Certificates');
   await page.getByLabel('Alerts on', { exact: true }).selectOption('CERTIFICATE');
-  await expect(page.getByLabel('Days before it ends', { exact: true })).toHaveValue('30');
+  await expect(page.getByLabel('Days before it expires', { exact: true })).toHaveValue('30');
   await page.getByLabel('Address of the webhook').fill('https://hooks.example/a');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await expect(page).toHaveURL(/\/alerts$/);

@@ -53,7 +53,7 @@ const short = (name: string) => name.split('.')[0] ?? name;
 const ratio = (all: { status: string }[] | undefined) =>
   `${(all ?? []).filter((s) => markOf(s.status) === 'ok').length}/${all?.length ?? 0}`;
 
-/** What every kind has in common. */
+/** The members that are made in the same way for every kind. */
 const base = (x: { health?: string; since?: number; reasons?: string[]; parts?: Component['parts'] }) => ({
   status: healthMark(x.health),
   reasons: x.reasons ?? [],
@@ -136,8 +136,8 @@ export function fromCenter(c: VirtualCenter): Component {
 }
 
 export function fromPod(p: Pod): Component {
-  const ends = (p.endpoints ?? []).filter((e) => e.enabled);
-  const trip = Math.max(0, ...ends.map((e) => e.roundtrip_time ?? 0));
+  const enabled = (p.endpoints ?? []).filter((e) => e.enabled);
+  const slowest = Math.max(0, ...enabled.map((e) => e.roundtrip_time ?? 0));
   return {
     ...base(p),
     kind: 'POD',
@@ -145,8 +145,8 @@ export function fromPod(p: Pod): Component {
     id: p.id,
     name: p.name,
     word: words(p.status),
-    detail: `${ends.filter((e) => e.status === 'ONLINE').length}/${ends.length} online`,
-    measure: trip < 1 ? '<1 ms' : `${trip} ms`,
+    detail: `${enabled.filter((e) => e.status === 'ONLINE').length}/${enabled.length} online`,
+    measure: slowest < 1 ? '<1 ms' : `${slowest} ms`,
   };
 }
 
@@ -190,7 +190,7 @@ export const fromEventDatabase = (e: EventDatabase): Component => ({
   detail: e.details ? `${e.details.server_name}, ${count(e.event_count ?? 0)} events` : 'the inventory names none',
 });
 
-/** Where a component of a kind is shown. */
+/** The first part of the address of the components of a kind. */
 const paths: Record<Kind, string> = {
   AD_DOMAIN: 'domains',
   CONNECTION_SERVER: 'connection-servers',
@@ -234,7 +234,7 @@ export const allKinds = Object.keys(paths) as Kind[];
 /** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
 export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));
 
-/** The lists of components, as useComponents asks for them. */
+/** The lists of components that useComponents requests. */
 const listQueries = {
   gateways: gatewaysQuery,
   servers: connectionServersQuery,
@@ -250,7 +250,7 @@ const listQueries = {
 };
 type ListName = keyof typeof listQueries;
 
-/** Every component, by kind. A list that was not read is empty, and complete is false. */
+/** Every component, by kind. While a list has not been read, it is empty and `complete` is false. */
 export function useComponents() {
   const answers = useQueries({ queries: Object.values(listQueries) as never[] }) as UseQueryResult[];
   const lists = Object.fromEntries(Object.keys(listQueries).map((name, i) => [name, answers[i]])) as Record<ListName, UseQueryResult>;

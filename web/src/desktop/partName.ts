@@ -16,8 +16,8 @@ const named: Record<string, (name: string) => string> = {
   service: serviceName,
 };
 
-/** A part of a component in words. The API names it by what it is and its name: "enrollment es1.corp.example". */
+/** A part of a component in words. The API gives its type and its name: "enrollment es1.corp.example". */
 export function partName(part: string | undefined): string {
-  const [, what = '', name = ''] = part?.match(/^(\w+) (.+)$/) ?? [];
-  return named[what]?.(name) ?? part ?? '';
+  const [, type = '', name = ''] = part?.match(/^(\w+) (.+)$/) ?? [];
+  return named[type]?.(name) ?? part ?? '';
 }

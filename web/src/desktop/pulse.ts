@@ -4,17 +4,17 @@ import type { Pulse } from '../api/desktop';
 import { useFollow } from '../frame/follow';
 import { usePaused } from './data';
 
-/** The changes that screens show at once. Those of records are too frequent: each report of a machine makes one. */
-const told = ({ statuses, inventory, alerts, configuration }: Pulse) => [statuses, inventory, alerts, configuration].join();
+/** The times of the changes that screens show at once. That of records is left out: every report of a machine changes it. */
+const versionOf = ({ statuses, inventory, alerts, configuration }: Pulse) => [statuses, inventory, alerts, configuration].join();
 
-/** Has the screens ask again as soon as the server reports a change of a status, an alert or a setting. */
+/** Reloads the data of the screens as soon as the server reports a change of a status, the inventory, an alert or a setting. */
 export function useServerPulse(): void {
   const client = useQueryClient();
   const paused = usePaused();
-  const known = useRef<string>(undefined);
+  const version = useRef<string>(undefined);
   useFollow<Pulse>('/rest/monitor/pulse/stream', (pulse) => {
-    const before = known.current;
-    known.current = told(pulse);
-    if (before !== undefined && before !== known.current && !paused) void client.invalidateQueries({ queryKey: ['desktop'] });
+    const before = version.current;
+    version.current = versionOf(pulse);
+    if (before !== undefined && before !== version.current && !paused) void client.invalidateQueries({ queryKey: ['desktop'] });
   });
 }

@@ -1,7 +1,7 @@
 import type { MarkName } from '../parts/marks';
 import { count } from '../parts/text';
 
-/** The five marks of a component. */
+/** The statuses of a component; each has a mark. */
 export type Status = Extract<MarkName, 'ok' | 'warn' | 'error' | 'unknown' | 'off'>;
 
 const marks: Record<Status, string[]> = {
@@ -29,7 +29,7 @@ const marks: Record<Status, string[]> = {
 export const statusNames = Object.values(marks).flat();
 const byName = new Map(Object.entries(marks).flatMap(([mark, names]) => names.map((n) => [n, mark as Status] as const)));
 
-/** The mark of a status that the API names. What is not known is unknown, never well. */
+/** The mark of a status that the API names. A status that the console does not know is unknown, never OK. */
 export const markOf = (status: string | undefined): Status =>
   byName.get(status ?? '') ?? (status?.startsWith('AGENT_ERR') ? 'error' : 'unknown');
 
@@ -41,10 +41,10 @@ export const healthMark = (health: string | undefined): Status => ofHealth[healt
 const order: Status[] = ['error', 'warn', 'unknown', 'off', 'ok'];
 export const rank = (status: Status) => order.indexOf(status);
 
-/** The worst of several statuses; unknown where there is none. */
+/** The worst of several statuses; unknown if there are none. */
 export const worst = (statuses: Status[]): Status => [...statuses].sort((a, b) => rank(a) - rank(b))[0] ?? 'unknown';
 
-/** The worst status of a stage of the health map, without what is disabled. A list that was not read may conceal a problem. */
+/** The worst status of the enabled components of a stage. Unless all lists were read, it is not OK: an unread list may have a problem. */
 export const statusOfStage = (statuses: Status[], complete: boolean): Status =>
   worst([...statuses.filter((s) => s !== 'off'), ...(complete ? [] : ['unknown' as const])]);
 
@@ -52,8 +52,8 @@ export const countBy = (statuses: Status[]) =>
   Object.fromEntries(order.map((s) => [s, statuses.filter((x) => x === s).length])) as Record<Status, number>;
 
 /**
- * How many components of a stage are OK. A list is called unread only after a request has failed: while the first one is on its
- * way, nobody knows whether it can be read.
+ * How many components of a stage are OK. A list is called unread only after a request has failed: while the first request is pending,
+ * it is not known whether the list can be read.
  */
 export function stageText(statuses: Status[], lists: { data?: unknown; error: unknown; failureReason: unknown }[]): string {
   const waiting = lists.some((l) => l.data === undefined);
@@ -64,22 +64,22 @@ export function stageText(statuses: Status[], lists: { data?: unknown; error: un
 
 const day = 24 * 3_600_000;
 
-/** The status of a certificate: a warning below 30 days, and when it is not trusted. */
+/** The status of a certificate: a warning if it expires within 30 days or is not trusted. */
 export function certificateStatus(certificate: { valid: boolean; valid_to: number } | undefined, now = Date.now()): Status {
   if (!certificate || certificate.valid_to === 0) return 'unknown';
   if (certificate.valid_to < now) return 'error';
   return !certificate.valid || certificate.valid_to - now < 30 * day ? 'warn' : 'ok';
 }
 
-/** The status of the certificate of a machine. Machines renew theirs by themselves, long before the last week. */
+/** The status of the certificate of a machine. Machines renew their certificates long before the last week, so one that expires then is a warning. */
 export function machineCertificateStatus(validTo: number, now = Date.now()): Status {
   if (validTo === 0) return 'unknown';
   if (validTo < now) return 'error';
   return validTo - now < 7 * day ? 'warn' : 'ok';
 }
 
-/** Whether a certificate ends within 30 days, or has ended. */
-export const endsSoon = (certificate: { valid_to: number }, now = Date.now()) =>
+/** Whether a certificate expires within 30 days, or has expired. */
+export const expiresSoon = (certificate: { valid_to: number }, now = Date.now()) =>
   certificate.valid_to > 0 && certificate.valid_to - now < 30 * day;
 
 export const daysLeft = (to: number, now = Date.now()) => Math.floor((to - now) / day);

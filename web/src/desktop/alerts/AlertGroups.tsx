@@ -24,14 +24,14 @@ const states = ['FIRING', 'PENDING', 'RESOLVED'] as const;
 const stateWords: Record<AlertGroup['state'], string> = { FIRING: 'Firing', PENDING: 'Pending', RESOLVED: 'Ended' };
 const hour = 3_600_000;
 
-/** Changes a group and has the list asked for again. The buttons of the group are disabled while `busy`. */
+/** Sends a change of a group and reloads the list of groups. The buttons of the group are disabled while `busy`. */
 function useGroupChange() {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const change = async (change: () => Promise<unknown>, done: string, undo?: () => void): Promise<boolean> => {
+  const change = async (request: () => Promise<unknown>, done: string, undo?: () => void): Promise<boolean> => {
     setBusy(true);
     try {
-      await change();
+      await request();
       await client.invalidateQueries({ queryKey: alertGroupsQuery.queryKey });
       showToast(done, undo);
       return true;
@@ -112,7 +112,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
   const [open, setOpen] = useState(false);
   const { change, busy } = useGroupChange();
   const path = { id: g.id };
-  const over = g.state === 'RESOLVED';
+  const ended = g.state === 'RESOLVED';
   return (
     <>
       <tr>
@@ -138,7 +138,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
             {g.count > 1 && <span className="small t3 nowrap">{plural(g.count, 'alert')}</span>}
           </span>
           <span className="narrow block small t3">
-            {sentence(g.summary)} · <Time at={over ? g.resolved_at : g.since} />
+            {sentence(g.summary)} · <Time at={ended ? g.resolved_at : g.since} />
           </span>
         </th>
         <td className="wide t2">
@@ -162,11 +162,11 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
           </Link>
         </td>
         <td className="wide t3">
-          <Time at={over ? g.resolved_at : g.since} />
+          <Time at={ended ? g.resolved_at : g.since} />
         </td>
         <td className="num">
           <span className="row tight alert-actions">
-            {over ? null : g.acknowledgement ? (
+            {ended ? null : g.acknowledgement ? (
               <Button
                 className="end"
                 writes
@@ -184,13 +184,13 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
               <Button
                 writes
                 disabled={busy}
-                className={over ? 'end' : ''}
+                className={ended ? 'end' : ''}
                 onClick={() => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended')}
               >
                 End silence
               </Button>
             ) : (
-              <Button writes disabled={busy} className={over ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
+              <Button writes disabled={busy} className={ended ? 'end' : ''} onClick={() => onDo({ what: 'silence', group: g })}>
                 Silence
               </Button>
             )}
@@ -216,7 +216,7 @@ function Group({ group: g, onDo }: { group: AlertGroup; onDo: (doing: Doing) => 
   );
 }
 
-/** Alerts by rule and cause: what fires, what is about to, and what ended. */
+/** Alerts grouped by rule and cause: those that fire, that will fire if they last, and that have ended. */
 export function AlertGroups() {
   const { search, change } = useAddress();
   const query = useQuery(alertGroupsQuery);

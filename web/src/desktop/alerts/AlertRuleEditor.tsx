@@ -58,7 +58,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         label="Name"
         name="name"
         required
-        defaultValue={rule?.name ?? (search.name ? `${search.name} is not well` : '')}
+        defaultValue={rule?.name ?? (search.name ? `${search.name} has a problem` : '')}
         error={error?.field('name')}
       />
       <SelectField
@@ -67,7 +67,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         onChange={(e) => setCondition(withType(condition, e.target.value as Condition['type']))}
         options={[
           { value: 'STATUS', label: 'a status' },
-          { value: 'CERTIFICATE', label: 'a certificate that ends' },
+          { value: 'CERTIFICATE', label: 'a certificate that expires' },
           { value: 'COUNT', label: 'a number' },
         ]}
       />
@@ -83,10 +83,10 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
       {condition.component_id && <p className="small t3">Only {search.name ?? condition.component_id}.</p>}
       {condition.type === 'CERTIFICATE' && (
         <TextField
-          label="Days before it ends"
+          label="Days before it expires"
           type="number"
           min={0}
-          value={condition.days ?? 0} // the API leaves out 0
+          value={condition.days ?? 0} // the API omits 0
           error={error?.field('condition.days')}
           onChange={(e) => set({ days: Number(e.target.value) })}
         />
@@ -163,7 +163,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
   );
 }
 
-/** Makes or changes an alert rule. */
+/** Creates or changes an alert rule. */
 export default function AlertRuleEditor() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const { search } = useAddress();

@@ -130,14 +130,15 @@ function Rules() {
   );
 }
 
-/** What fires, what is about to, and what ended. */
+/** The alerts, and the rules that raise them. */
 export default function Alerts() {
   const groups = useQuery(alertGroupsQuery);
-  useQuery(alertRulesQuery); // sent at once, although Rules is not rendered yet
+  useQuery(alertRulesQuery); // requests the rules at once, although Rules is not rendered yet
+  const loading = groups.isPending && !groups.failureReason;
   return (
     <Page title="Alerts">
       <AlertGroups />
-      {!(groups.isPending && !groups.failureReason) && <Rules /> /* not before the alerts above are read: they would push the rules down */}
+      {!loading && <Rules /> /* not earlier: the alerts would push the rules down when they arrive */}
     </Page>
   );
 }

@@ -11,8 +11,8 @@ export interface ChannelDraft {
   target: string;
 }
 
-/** The largest number of channels of a rule that the server accepts. */
-const most = 10;
+/** The server accepts at most this many channels of a rule. */
+const maxChannels = 10;
 
 export const emptyChannel: ChannelDraft = { type: 'WEBHOOK', target: '' };
 export const draftOfChannel = (c: Channel): ChannelDraft => ({
@@ -63,7 +63,7 @@ export function Channels({
           )}
         </div>
       ))}
-      {channels.length < most && (
+      {channels.length < maxChannels && (
         <div>
           <Button icon="plus" onClick={() => onChange([...channels, emptyChannel])}>
             Add a channel

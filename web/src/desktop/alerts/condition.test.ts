@@ -7,7 +7,7 @@ test('a condition of another type has the defaults of the type', () => {
   const start = { type: 'STATUS' as const, statuses: ['ERROR'], kind: 'FARM' };
   const certificate = withType(start, 'CERTIFICATE');
   expect(certificate).toEqual({ ...start, type: 'CERTIFICATE', days: 30 });
-  expect(conditionText({ condition: certificate, for_seconds: 0 })).toBe('a certificate of a farm ends within 30 days');
+  expect(conditionText({ condition: certificate, for_seconds: 0 })).toBe('a certificate of a farm expires within 30 days');
   expect(withType(start, 'COUNT')).toEqual({ ...start, type: 'COUNT', measure: 'session_count', operator: 'ABOVE', value: 0 });
 });
 

@@ -21,7 +21,7 @@ const groupNames: Record<Incident['group'], string> = {
 };
 const order = Object.keys(groupNames) as Incident['group'][];
 
-/** Begins and ends incidents, and has every screen look again. */
+/** Starts and ends incidents, and reloads the data of every screen. */
 function useIncidents() {
   const client = useQueryClient();
   const [busy, setBusy] = useState<string>();
@@ -86,7 +86,7 @@ export function Breaks() {
       <Answer query={query} what="the list of incidents">
         {(incidents) => {
           const active = incidents.filter((i) => i.active);
-          // What is broken comes first; then the first of each group.
+          // The active incidents come first, then one of each group.
           const first = order.flatMap((g) => incidents.filter((i) => i.group === g && !i.active).slice(0, 1));
           return (
             <>

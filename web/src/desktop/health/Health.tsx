@@ -120,10 +120,10 @@ export default function Health() {
   useKeys([
     {
       keys: 'p',
-      does: 'Pause or go on',
+      does: 'Pause or resume',
       run: () => {
         setPaused(!paused);
-        showToast(paused ? 'Looking every 15 s again' : 'Paused: the screen stands still');
+        showToast(paused ? 'Updated every 15 s again' : 'Paused: the screen is not updated');
       },
     },
   ]);

@@ -20,36 +20,40 @@ const Breakable = ({ name }: { name: string }) =>
     </Fragment>
   ));
 
-/** Components as rows, the worst first, with their measure; those that are not OK also with the reason. */
+/** Components as rows, the worst first, with their measure and, unless they are OK, the reason. */
 function Rows({ of }: { of: Component[] }) {
   return (
     <ul className="health-rows">
-      {[...of].sort(byStatus).map((c) => (
-        <li key={c.id} className={c.status}>
-          <Link to={to(c)}>
-            <Mark name={c.status} label />
-            <span className="grow">
-              <span className="row tight health-line">
-                <span className="health-names grow">
-                  <span className="strong" title={c.name}>
-                    <Breakable name={c.name} />
+      {[...of].sort(byStatus).map((c) => {
+        const reason = c.status === 'ok' ? undefined : c.reasons[0];
+        const hidesDetail = c.status === 'unknown' && reason; // the reason is enough
+        return (
+          <li key={c.id} className={c.status}>
+            <Link to={to(c)}>
+              <Mark name={c.status} label />
+              <span className="grow">
+                <span className="row tight health-line">
+                  <span className="health-names grow">
+                    <span className="strong" title={c.name}>
+                      <Breakable name={c.name} />
+                    </span>
+                    {!hidesDetail && <span className="small t3">{c.detail}</span>}
                   </span>
-                  {!(c.status === 'unknown' && c.reasons[0]) && <span className="small t3">{c.detail}</span>}
+                  <span className="nowrap">{c.measure}</span>
                 </span>
-                <span className="nowrap">{c.measure}</span>
+                {reason && <span className="small why-line">{sentence(reason)}</span>}
               </span>
-              {c.status !== 'ok' && c.reasons[0] && <span className="small why-line">{sentence(c.reasons[0])}</span>}
-            </span>
-          </Link>
-        </li>
-      ))}
+            </Link>
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
-/** Many components as numbered tiles. Below them, the worst three of those with a problem by name. */
+/** Many components as numbered tiles. Below them, the three worst with a problem as rows with names. */
 function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; children?: ReactNode }) {
-  const sick = of.filter((c) => c.status === 'error' || c.status === 'warn').sort(byStatus);
+  const withProblem = of.filter((c) => c.status === 'error' || c.status === 'warn').sort(byStatus);
   return (
     <>
       <div className={`tiles ${dense ? 'dense' : ''}`}>
@@ -60,10 +64,10 @@ function Tiles({ of, dense, children }: { of: Component[]; dense?: boolean; chil
         ))}
       </div>
       {children}
-      {sick.length > 0 && <Rows of={sick.slice(0, 3)} />}
-      {sick[3] && (
-        <Link to={`/${sick[3].path}`} className="link small block">
-          and {count(sick.length - 3)} more with a problem
+      {withProblem.length > 0 && <Rows of={withProblem.slice(0, 3)} />}
+      {withProblem[3] && (
+        <Link to={`/${withProblem[3].path}`} className="link small block">
+          and {count(withProblem.length - 3)} more with a problem
         </Link>
       )}
     </>
@@ -136,7 +140,7 @@ interface ListRowsProps {
   of: Component[];
 }
 
-/** The components of lists as rows, after the reason why a list could not be read. */
+/** The components of some lists as rows, below an error for each list that could not be read. */
 const ListRows = ({ lists, of }: ListRowsProps) => (
   <>
     {lists.map(([what, query]) => (
@@ -193,7 +197,7 @@ export function HealthMap({ c }: { c: Components }) {
           ]}
           of={[...c.centers, ...c.composers]}
         />
-        <h3 className="label beside-path">Beside the path</h3>
+        <h3 className="label beside-path">Not on the path of a connection</h3>
         <ListRows
           lists={[
             ['the event database', lists.database],

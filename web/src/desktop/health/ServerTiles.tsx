@@ -3,29 +3,32 @@ import type { RDSServer } from '../../api/desktop';
 import { rdsStatus, type Component } from '../components';
 import { Hatch } from '../Hatch';
 
-const ramp = (load: number) => Math.min(5, 1 + Math.floor(load / 20));
+/** The shade for a load from 0 to 100: 1 to 5. */
+const shadeOf = (load: number) => Math.min(5, 1 + Math.floor(load / 20));
 
-/** Every RDS server as a small square in the shade of its load, in the order of the farms. */
+/** Every RDS server as a small square whose shade is its load, in the order of the farms. */
 export function ServerTiles({ servers, farms }: { servers: RDSServer[]; farms: Component[] }) {
   const order = new Map(farms.map((f, i) => [f.id, i]));
   const sorted = [...servers].sort((a, b) => (order.get(a.farm_id) ?? 0) - (order.get(b.farm_id) ?? 0) || a.name.localeCompare(b.name));
   const columns = 34;
+  const size = 7.7;
+  const step = size + 1; // with the gap to the next square
   const bad = servers.filter((s) => rdsStatus(s) === 'error').length;
   return (
     <Link to="/rds-servers" className="server-tiles" aria-label={`${servers.length} RDS servers, ${bad} in error`}>
       <Hatch />
-      <svg viewBox={`0 0 ${columns * 8.7} ${Math.ceil(sorted.length / columns) * 8.7}`} aria-hidden="true">
+      <svg viewBox={`0 0 ${columns * step} ${Math.ceil(sorted.length / columns) * step}`} aria-hidden="true">
         {sorted.map((s, i) => {
           const status = rdsStatus(s);
-          const fill = status === 'ok' ? `r${ramp(s.load_index ?? 0)}` : status;
+          const fill = status === 'ok' ? `r${shadeOf(s.load_index ?? 0)}` : status;
           return (
             <rect
               key={s.id}
               className={`st-${fill}`}
-              x={(i % columns) * 8.7}
-              y={Math.floor(i / columns) * 8.7}
-              width="7.7"
-              height="7.7"
+              x={(i % columns) * step}
+              y={Math.floor(i / columns) * step}
+              width={size}
+              height={size}
               rx="1"
             />
           );

@@ -3,29 +3,30 @@ import type { MarkName } from '../../parts/marks';
 import { count } from '../../parts/text';
 import type { Figure } from '../../posture/overview/Ledger';
 import { everything, type Components } from '../components';
-import { endsSoon } from '../status';
+import { expiresSoon } from '../status';
 
-interface Known {
+/** What the figures are counted from. */
+interface Sources {
   components: Components;
-  /** The rest is undefined until it was read. */
+  /** Each of the others is undefined until it has been read. */
   overview: Overview | undefined;
   servers: ConnectionServer[] | undefined;
   rds: RDSServer[] | undefined;
   alerts: AlertGroup[] | undefined;
 }
 
-/** The mark of a count; unknown if what is counted was not read. */
+/** The mark of a count of problems; unknown if the count is. */
 const markOfCount = (n: number | undefined, bad: MarkName): MarkName => (n === undefined ? 'unknown' : n > 0 ? bad : 'ok');
 
-/** The figures above the map. Of what was not read they claim nothing. */
-export function figuresOf({ components: c, overview, servers, rds, alerts }: Known): Figure[] {
-  const ending = servers?.filter((s) => endsSoon(s.certificate)).length;
-  const room = rds?.reduce((n, s) => n + (s.details.max_sessions_count_configured ?? 0), 0) ?? 0;
+/** The figures above the map. A figure whose source has not been read has no value. */
+export function figuresOf({ components: c, overview, servers, rds, alerts }: Sources): Figure[] {
+  const expiring = servers?.filter((s) => expiresSoon(s.certificate)).length;
+  const maxSessions = rds?.reduce((n, s) => n + (s.details.max_sessions_count_configured ?? 0), 0) ?? 0;
   const sessions = overview?.sessions.rds_sessions;
   const kind = (name: string) => overview?.kinds.find((k) => k.kind === name);
-  const bad = overview && (kind('RDS_SERVER')?.health.ERROR ?? 0);
+  const serversInError = overview && (kind('RDS_SERVER')?.health.ERROR ?? 0);
   const farms = kind('FARM')?.health ?? {};
-  const sick = overview && (farms.ERROR ?? 0) + (farms.WARNING ?? 0) + (farms.UNKNOWN ?? 0);
+  const farmsNotOK = overview && (farms.ERROR ?? 0) + (farms.WARNING ?? 0) + (farms.UNKNOWN ?? 0);
   const unknown = everything(c).filter((x) => x.status === 'unknown');
   const firing = alerts?.filter((g) => g.state === 'FIRING');
   return [
@@ -33,25 +34,33 @@ export function figuresOf({ components: c, overview, servers, rds, alerts }: Kno
       label: 'Sessions',
       value: sessions,
       to: '/rds-servers',
-      detail: room ? `of ${count(room)}${sessions === undefined ? '' : `, ${Math.round((100 * sessions) / room)} %`}` : ' ',
+      detail: maxSessions
+        ? `of ${count(maxSessions)}${sessions === undefined ? '' : `, ${Math.round((100 * sessions) / maxSessions)} %`}`
+        : ' ',
     },
     {
       label: 'RDS servers in error',
-      mark: markOfCount(bad, 'error'),
-      value: bad,
+      mark: markOfCount(serversInError, 'error'),
+      value: serversInError,
       to: '/rds-servers',
       search: { status: 'error' },
       detail: overview ? `of ${count(kind('RDS_SERVER')?.total ?? 0)}` : ' ',
     },
     {
       label: 'Farms not OK',
-      mark: markOfCount(sick, farms.ERROR ? 'error' : 'warn'),
-      value: sick,
+      mark: markOfCount(farmsNotOK, farms.ERROR ? 'error' : 'warn'),
+      value: farmsNotOK,
       to: '/farms',
       search: { status: farms.ERROR ? 'error' : farms.WARNING ? 'warn' : undefined },
       detail: overview ? `of ${count(kind('FARM')?.total ?? 0)}; ${count(farms.DISABLED ?? 0)} more are disabled` : ' ',
     },
-    { label: 'Certificates', mark: markOfCount(ending, 'warn'), value: ending, to: '/connection-servers', detail: 'end within 30 days' },
+    {
+      label: 'Certificates',
+      mark: markOfCount(expiring, 'warn'),
+      value: expiring,
+      to: '/connection-servers',
+      detail: 'expire within 30 days',
+    },
     {
       label: 'Alerts firing',
       mark: markOfCount(firing?.length, 'error'),

@@ -50,7 +50,7 @@ const Change = ({ of: c }: { of: StatusChange }) => (
   </tr>
 );
 
-/** Changes with one cause: one line, which opens. */
+/** Changes with one cause, as one row of the table that can be expanded. */
 function Group({ group: g }: { group: ChangeGroup }) {
   const [open, setOpen] = useState(false);
   const mark = healthMark(g.health);
@@ -106,7 +106,7 @@ function Group({ group: g }: { group: ChangeGroup }) {
   );
 }
 
-/** One component over the whole range. */
+/** The statuses of one component over the whole range. */
 function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; to: number }) {
   const query = useQuery({
     ...changesQuery({ kind: cause.kind, id: cause.id, since: from, limit: 500 }),
@@ -142,7 +142,10 @@ function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: 
   );
 }
 
-/** The changes that a filter finds. The list stays while `since` moves on with the time; for another filter, render it with another key. */
+/**
+ * The changes that match the filter. The list stays on the screen while `since` advances each minute. For another filter, give the
+ * component another key: otherwise the list of the last filter would stay until the new one arrives.
+ */
 function Found({ filter, filtered, onClear }: { filter: ChangeFilter & { since: number }; filtered: boolean; onClear: () => void }) {
   const query = useQuery({ ...changeGroupsQuery({ ...filter, limit: 200 }), placeholderData: keepPreviousData });
   return (

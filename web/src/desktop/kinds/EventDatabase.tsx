@@ -40,7 +40,7 @@ export default function EventDatabase() {
                     <dd>{count(d.event_count ?? 0)}</dd>
                   </div>
                   <div>
-                    <dt>Looked</dt>
+                    <dt>Last checked</dt>
                     <dd>
                       <Time at={d.last_updated_timestamp} />
                     </dd>

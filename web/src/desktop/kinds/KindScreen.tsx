@@ -124,7 +124,7 @@ export default function KindScreen() {
     return (
       <Page title="Not found">
         <Empty padded title="This screen does not exist">
-          The address may be of another version. Use the navigation, or Ctrl K.
+          The address may be from another version of the console. Use the navigation, or Ctrl K.
         </Empty>
       </Page>
     );
@@ -179,7 +179,7 @@ export default function KindScreen() {
           </Answer>
         </div>
         {id && (
-          <aside className="panel" aria-label={spec.one}>
+          <aside className="panel" aria-label={spec.singular}>
             <Button look="quiet" icon="x" className="panel-close" aria-label="Close" onClick={close} />
             {chosen ? (
               <ComponentPanel
@@ -208,8 +208,8 @@ export default function KindScreen() {
               </ComponentPanel>
             ) : (
               query.data && (
-                <Empty padded title={`This ${spec.one.toLowerCase()} is not there`}>
-                  It may have been taken out of the inventory.
+                <Empty padded title={`This ${spec.singular.toLowerCase()} is not there`}>
+                  It may have been removed from the inventory.
                 </Empty>
               )
             )}

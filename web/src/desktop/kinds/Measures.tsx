@@ -10,6 +10,7 @@ interface Measure {
   measure: string;
   label: string;
   unit?: string;
+  /** The axis reaches at least this far. */
   atLeast?: number;
 }
 
@@ -39,7 +40,7 @@ const measures: Partial<Record<Kind, Measure[]>> = {
 const ranges = { '1d': { label: '1 day', ms: 86_400_000 }, '7d': { label: '7 days', ms: 604_800_000 } } as const;
 type Range = keyof typeof ranges;
 
-/** One measure. The line stays while its range moves on with the time; for another one, render it with another key. */
+/** One measure. The line stays on the screen while its range advances. For another measure or range, give the component another key. */
 function Chart({ kind, id, of, range }: { kind: Kind; id: string; of: Measure; range: Range }) {
   const since = Math.floor((Date.now() - ranges[range].ms) / 300_000) * 300_000;
   const query = useQuery({ ...samplesQuery({ kind, id, measure: of.measure, since }), placeholderData: keepPreviousData });

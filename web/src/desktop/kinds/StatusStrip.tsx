@@ -16,7 +16,7 @@ export function StatusStrip({
   now: Status;
   from?: number;
   to?: number;
-  /** Whether the times of the ends stand below; once is enough for several strips. */
+  /** Shows the times of both ends below the strip. Off where several strips share one axis. */
   axis?: boolean;
 }) {
   const spans = spansOf(changes, now, from, to);

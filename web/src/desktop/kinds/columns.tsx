@@ -42,18 +42,19 @@ import { serviceName } from '../partName';
 import { certificateStatus, daysLeft } from '../status';
 import type { MatrixData } from './Matrix';
 
-/** One kind of component: where it is asked for, and what its list shows. */
+/** One kind of component: the query for its list, and what the list shows. */
 export interface KindSpec<T = never> {
   title: string;
-  one: string;
+  /** The name of one component of the kind. */
+  singular: string;
   query: UseQueryOptions<T[], Error, T[], QueryKey>;
   component: (item: T) => Component;
   columns: { head: string; wide?: boolean; roomy?: boolean; num?: boolean; cell: (item: T) => ReactNode }[];
-  /** The parts of one of them, as lists with statuses. */
+  /** The parts of a component, as lists with statuses. */
   parts: (item: T) => { title: string; rows: { name: string; status: string; detail?: string }[] }[];
-  /** Facts of one of them. */
+  /** Facts about a component: name and value. */
   facts?: (item: T) => [string, ReactNode][];
-  /** The statuses that the connection servers report for them. */
+  /** The statuses that each connection server reports for each component. */
   matrix?: (items: T[]) => MatrixData;
 }
 
@@ -79,17 +80,17 @@ export function Certificate({ of }: { of: { valid: boolean; valid_to: number } |
   );
 }
 
-/** Above 100 ms a session is felt to lag, above 200 ms it is hard to work. */
+/** The slowest round trip to an endpoint. From 100 ms on, users notice a lag; from 200 ms on, it is hard to work. */
 function RoundTrip({ of }: { of: Pod }) {
-  const trip = Math.max(0, ...(of.endpoints ?? []).map((e) => e.roundtrip_time ?? 0));
-  const mark = trip >= 200 ? 'error' : trip >= 100 ? 'warn' : undefined;
+  const slowest = Math.max(0, ...(of.endpoints ?? []).map((e) => e.roundtrip_time ?? 0));
+  const mark = slowest >= 200 ? 'error' : slowest >= 100 ? 'warn' : undefined;
   return mark ? (
     <span className={`word c-${mark}`}>
       <Mark name={mark} label />
-      {trip} ms
+      {slowest} ms
     </span>
   ) : (
-    <>{trip < 1 ? '<1' : trip} ms</>
+    <>{slowest < 1 ? '<1' : slowest} ms</>
   );
 }
 
@@ -105,7 +106,7 @@ const spec = <T,>(s: KindSpec<T>) => s as unknown as KindSpec;
 export const kinds: Record<string, KindSpec> = {
   gateways: spec<Gateway>({
     title: 'Gateways',
-    one: 'Gateway',
+    singular: 'Gateway',
     query: gatewaysQuery as never,
     component: fromGateway,
     columns: [
@@ -122,7 +123,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   'connection-servers': spec<ConnectionServer>({
     title: 'Connection servers',
-    one: 'Connection server',
+    singular: 'Connection server',
     query: connectionServersQuery as never,
     component: fromConnectionServer,
     columns: [
@@ -177,7 +178,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   domains: spec<ADDomain>({
     title: 'Domains',
-    one: 'Domain',
+    singular: 'Domain',
     query: domainsQuery as never,
     component: fromDomain,
     columns: [
@@ -185,7 +186,7 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Trust', wide: true, cell: (d) => words(d.connection_servers?.[0]?.trust_relationship ?? 'UNKNOWN') },
       { head: 'Reached by', num: true, wide: true, cell: (d) => fromDomain(d).measure },
       { head: 'NT4', wide: true, cell: (d) => (d.nt4_domain ? 'yes' : 'no') },
-      { head: 'Looked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
+      { head: 'Last checked', wide: true, cell: (d) => <Time at={d.last_updated_timestamp} /> },
     ],
     parts: (d) => [seenBy(d.connection_servers)],
     matrix: (all) => ({
@@ -197,7 +198,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   farms: spec<Farm>({
     title: 'Farms',
-    one: 'Farm',
+    singular: 'Farm',
     query: farmsQuery as never,
     component: fromFarm,
     columns: [
@@ -205,13 +206,13 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Servers OK', num: true, cell: (f) => `${count(f.healthy_rds_server_count ?? 0)}/${count(f.rds_server_count ?? 0)}` },
       { head: 'Sessions', num: true, cell: (f) => count(f.session_count ?? 0) },
       { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) },
-      { head: 'Looked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
+      { head: 'Last checked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
     ],
     parts: () => [],
   }),
   'virtual-centers': spec<VirtualCenter>({
     title: 'Virtual centers',
-    one: 'Virtual center',
+    singular: 'Virtual center',
     query: centersQuery as never,
     component: fromCenter,
     columns: [
@@ -246,14 +247,14 @@ export const kinds: Record<string, KindSpec> = {
   }),
   pods: spec<Pod>({
     title: 'Remote pods',
-    one: 'Remote pod',
+    singular: 'Remote pod',
     query: podsQuery as never,
     component: fromPod,
     columns: [
       { head: 'Endpoints', cell: (p) => fromPod(p).detail },
       { head: 'Round trip', num: true, cell: (p) => <RoundTrip of={p} /> },
       { head: 'Site', wide: true, cell: (p) => <code>{p.site_id.slice(0, 8)}</code> },
-      { head: 'Looked', wide: true, cell: (p) => <Time at={p.last_updated_timestamp} /> },
+      { head: 'Last checked', wide: true, cell: (p) => <Time at={p.last_updated_timestamp} /> },
     ],
     parts: (p) => [
       {
@@ -264,7 +265,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   saml: spec<SAMLAuthenticator>({
     title: 'SAML authenticators',
-    one: 'SAML authenticator',
+    singular: 'SAML authenticator',
     query: samlQuery as never,
     component: fromSAML,
     columns: [
@@ -275,7 +276,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   'true-sso': spec<TrueSSO>({
     title: 'Single sign-on',
-    one: 'Single sign-on connector',
+    singular: 'Single sign-on connector',
     query: ssoQuery as never,
     component: fromSSO,
     columns: [
@@ -306,7 +307,7 @@ export const kinds: Record<string, KindSpec> = {
   }),
   composers: spec<Composer>({
     title: 'Composers',
-    one: 'Composer',
+    singular: 'Composer',
     query: composersQuery as never,
     component: fromComposer,
     columns: [

@@ -7,7 +7,7 @@ interface Span {
   to: number;
 }
 
-/** Turns changes, in any order, into spans of one status each. The span before the first change has the health that it changed from. */
+/** Turns changes, in any order, into spans of one status each. The first span has the health from before the first change. */
 export function spansOf(changes: StatusChange[], now: Status, from: number, to: number): Span[] {
   const sorted = [...changes].sort((a, b) => a.timestamp - b.timestamp);
   const first = sorted[0];

@@ -57,7 +57,7 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
             label="Machine"
             name="component"
             options={items.map((i) => ({ value: i.id, label: i.name }))}
-            hint="A machine that enrols again gets a new certificate; the one before is revoked."
+            hint="A machine that enrols again gets a new certificate; the old one is revoked."
           />
           <div className="dialog-foot">
             <Button onClick={onClose}>Cancel</Button>
@@ -71,7 +71,9 @@ function TokenDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** How many tokens are shown, newest first. The server keeps used tokens, so there can be many. */
+/** At most this many machines are shown. */
+const mostMachines = 300;
+/** At most this many tokens are shown, the newest. The server keeps used tokens, so there can be many. */
 const mostTokens = 100;
 const newestFirst = <T extends { created_at: number }>(tokens: T[]) => [...tokens].sort((a, b) => b.created_at - a.created_at);
 
@@ -151,7 +153,7 @@ function Tokens() {
 /** Orders rds2 before rds10. */
 const names = new Intl.Collator('en', { numeric: true });
 
-/** One machine. It is drawn again only when it changed: there are hundreds, and a dialog above them must open at once. */
+/** One machine. Memoized: there are hundreds, and rendering all of them would delay a dialog that opens. */
 const Machine = memo(function Machine({ of: a, onRevoke }: { of: Agent; onRevoke: (agent: Agent) => void }) {
   const status = a.revoked ? 'off' : machineCertificateStatus(a.certificate_not_after);
   return (
@@ -223,12 +225,12 @@ export default function Machines() {
                   </tr>
                 </thead>
                 <tbody>
-                  {shown.slice(0, 300).map((a) => (
+                  {shown.slice(0, mostMachines).map((a) => (
                     <Machine key={a.id} of={a} onRevoke={setRevoking} />
                   ))}
                 </tbody>
               </table>
-              {shown.length > 300 && <p className="region t3">and {count(shown.length - 300)} more: search for one.</p>}
+              {shown.length > mostMachines && <p className="region t3">and {count(shown.length - mostMachines)} more: search for one.</p>}
             </div>
           );
         }}

@@ -4,9 +4,11 @@ import { groupOf } from './groups';
 
 export type Colour = 'load' | 'sessions' | 'state' | 'version' | 'system';
 
-const ramp = (share: number) => Math.min(5, 1 + Math.floor(share / 20));
+/** The shade for a percentage: 1 to 5. */
+const shadeOf = (share: number) => Math.min(5, 1 + Math.floor(share / 20));
 const height = 24;
 
+/** The load of a server, or how many of its sessions are taken, in percent. */
 function share(s: RDSServer, colour: Colour): number {
   if (colour === 'sessions') return (100 * (s.session_count ?? 0)) / Math.max(1, s.details.max_sessions_count_configured ?? 1);
   return s.load_index ?? 0;
@@ -47,7 +49,7 @@ export const FarmTiles = memo(function FarmTiles({
             ? `st-r${2 + (categories.indexOf(categoryOf(s)) % 4)}`
             : colour === 'state'
               ? 'tile-ok'
-              : `st-r${ramp(value)}`;
+              : `st-r${shadeOf(value)}`;
         const tall = colour === 'load' || colour === 'sessions' ? Math.max(2, (value * height) / 100) : height;
         return (
           <g key={s.id}>

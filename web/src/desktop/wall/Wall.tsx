@@ -42,7 +42,7 @@ function worstOf(statuses: Status[]): Status {
   return on.length ? worst(on) : 'off';
 }
 
-/** Servers by their state or the version of their agent, in pieces of forty so that tiles stay wide enough to see. */
+/** Servers grouped by their state or the version of their agent. Groups are split at forty servers, so that tiles stay wide enough to see. */
 function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
   const rows = new Map<string, RDSServer[]>();
   for (const s of servers) {
@@ -69,6 +69,7 @@ function Summary({ servers, legend }: { servers: RDSServer[]; legend: boolean })
     .filter((s) => s.enabled)
     .map((s) => s.load_index ?? 0)
     .sort((a, b) => a - b);
+  // A histogram of the loads from 0 to 100 in 14 bins.
   const bins = Array.from({ length: 14 }, (_, i) => loads.filter((l) => Math.min(13, Math.floor(l / 7.15)) === i).length);
   const most = Math.max(1, ...bins);
   return (
@@ -215,7 +216,7 @@ export default function Wall() {
   const farms = useQuery(farmsQuery);
   const all = query.data ?? [];
   const names = new Map(farms.data?.map((f) => [f.id, f.name]));
-  const fits = (s: RDSServer) =>
+  const matches = (s: RDSServer) =>
     (!search.status || groupOf(s).name === search.status) &&
     `${s.name} ${names.get(s.farm_id)} ${s.details.agent_version} ${words(s.details.operating_system)}`
       .toLowerCase()
@@ -232,9 +233,9 @@ export default function Wall() {
         farm,
         servers: (byFarm.get(farm.id) ?? []).sort((a, b) => a.name.localeCompare(b.name)),
       }))
-      .sort((a, b) => order(a) - order(b) || a.name.localeCompare(b.name, 'en', { numeric: true }));
+      .sort((a, b) => wallRank(a.status) - wallRank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }));
   }, [all, farms.data, groupBy]);
-  const shown = rows.filter((r) => r.servers.some(fits) || (!search.q && !search.status));
+  const shown = rows.filter((r) => r.servers.some(matches) || (!search.q && !search.status));
   const server = all.find((s) => s.id === id);
   const chosen = rows.find((r): r is FarmRow & { farm: Farm } => r.farm?.id === search.farm && r.farm !== undefined);
   const table = search.view === 'table';
@@ -242,7 +243,7 @@ export default function Wall() {
   const tiles = shown.flatMap((r) => r.servers);
   const [tile, setTile] = useState<string>();
   const close = () => (id ? void navigate({ to: '/rds-servers', search } as never) : change({ farm: undefined }));
-  // A farm replaces the server in the panel; the farm that is in the panel already is closed.
+  // Shows the farm in the panel, instead of a server. If the panel shows this farm already, closes it.
   const openFarm = (farm: string) =>
     id
       ? void navigate({ to: '/rds-servers', search: { ...search, farm } } as never)
@@ -367,7 +368,7 @@ export default function Wall() {
                       action={<Button onClick={() => change({ q: undefined, status: undefined })}>Clear all</Button>}
                     />
                   ) : table ? (
-                    <ServerTable servers={all.filter(fits).sort(disabledLast)} farmName={(f) => names.get(f) ?? f} />
+                    <ServerTable servers={all.filter(matches).sort(disabledLast)} farmName={(f) => names.get(f) ?? f} />
                   ) : (
                     <ul className="wall">
                       {shown.map((r) => (
@@ -455,8 +456,8 @@ export default function Wall() {
   );
 }
 
-const place = (status: Status) => (status === 'off' ? 9 : rank(status));
-const order = (r: FarmRow) => place(r.status);
+/** Like rank, but disabled comes last. */
+const wallRank = (status: Status) => (status === 'off' ? 9 : rank(status));
 /** Orders by status, the worst first and those that are disabled last, then by name. */
 const disabledLast = (a: RDSServer, b: RDSServer) =>
-  place(fromRDS(a).status) - place(fromRDS(b).status) || a.name.localeCompare(b.name, 'en', { numeric: true });
+  wallRank(fromRDS(a).status) - wallRank(fromRDS(b).status) || a.name.localeCompare(b.name, 'en', { numeric: true });

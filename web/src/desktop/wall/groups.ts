@@ -1,7 +1,7 @@
 import type { RDSServer } from '../../api/desktop';
 import type { Status } from '../status';
 
-/** A group of RDS servers on the wall. The mark is that of the health of its servers. */
+/** A group of RDS servers on the wall. All its servers have the health that the mark shows. */
 interface Group {
   name: string;
   label: string;
@@ -21,7 +21,7 @@ export const groups = [available, error, full, draining, warning, unknown, disab
 
 const drains: RDSServer['details']['state'][] = ['AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'MAINTENANCE'];
 
-/** The group of a server, by its health, so that the wall counts as the health map does. Warnings are told apart by their causes. */
+/** The group of a server: by its health, so that the wall counts as the health map does; warnings also by their cause. */
 export function groupOf(s: RDSServer): Group {
   switch (s.health) {
     case 'OK':
