@@ -75,7 +75,7 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if err != nil {
 		return nil, err
 	}
-	v.Unsure = withUnknown(g, keys.unsure, keys.allUnsure)
+	v.Unsure = withUnknown(g, keys.nonMonotonic, keys.allNonMonotonic)
 	if len(v.Unsure) > 0 {
 		all = append(all, v.Yes...)
 		slices.Sort(all)
@@ -92,10 +92,10 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 
 // verdictKeys are the keys whose unknown values matter for a verdict.
 type verdictKeys struct {
-	read      []string // that the query reads
-	readAll   bool
-	unsure    []string // that it uses other than in conditions
-	allUnsure bool
+	read            []string // that the query reads
+	readAll         bool
+	nonMonotonic    []string // see plan.NonMonotonicKeys
+	allNonMonotonic bool
 }
 
 // keysOf returns the keys of a bound plan. It keeps those of a plan that does not depend
@@ -111,7 +111,7 @@ func (p *Plan) keysOf(root *plan.Root) verdictKeys {
 func findKeys(root *plan.Root) (k verdictKeys) {
 	t := plan.Touches(root)
 	k.read, k.readAll = t.Keys, t.AllKeys
-	k.unsure, k.allUnsure = plan.Unsure(root)
+	k.nonMonotonic, k.allNonMonotonic = plan.NonMonotonicKeys(root)
 	return k
 }
 

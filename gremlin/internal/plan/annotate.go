@@ -317,10 +317,9 @@ func MakesObject(s Step) bool {
 // are such edges, given whether its input is.
 func markOrigins(t *Traversal, known bool) bool {
 	for _, s := range t.Steps {
-		inner := known
-		ends := true
+		childrenKnown := true
 		for _, c := range Children(s) {
-			ends = markOrigins(c, inner) && ends
+			childrenKnown = markOrigins(c, known) && childrenKnown
 		}
 		switch s := s.(type) {
 		case *Move:
@@ -329,7 +328,7 @@ func markOrigins(t *Traversal, known bool) bool {
 			s.Simple = known
 			known = false
 		case *Local, *Union, *Optional, *Coalesce:
-			known = ends
+			known = childrenKnown
 		case *Choose, *Repeat:
 			known = false
 		default:

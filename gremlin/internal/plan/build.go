@@ -37,7 +37,7 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 	}
 	t, err := b.chain(q.Steps, scope{root: true})
 	if err != nil {
-		return nil, withSpan(syntax.Step{}, err)
+		return nil, withPosition(syntax.Step{}, err)
 	}
 	b.root.Traversal = *t
 	if err := b.terminal(q.Terminal); err != nil {
@@ -45,7 +45,7 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 	}
 	b.applyStrategies()
 	if b.late != nil {
-		return nil, withSpan(syntax.Step{}, b.late)
+		return nil, withPosition(syntax.Step{}, b.late)
 	}
 	b.root.Lazy = isLazy(b.root)
 	return b.root, nil
@@ -55,8 +55,8 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 type builder struct {
 	bind       Binding
 	root       *Root
-	productive []string // productiveKeys of ProductiveByStrategy: by() yields null for other missing keys; or nil
-	allProduce bool     // ProductiveByStrategy without keys
+	productive []string // productiveKeys of ProductiveByStrategy; where any other key is missing, by() yields null
+	allProduce bool     // ProductiveByStrategy without keys: by() yields null for every missing key
 	noConnect  bool     // infix and() and or() are disabled
 	decorate   []func(*Traversal)
 	verify     []func(*Traversal) error
@@ -78,7 +78,7 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	}
 	for i, s := range steps {
 		if err := b.step(t, s, sc, i == 0 && sc.root); err != nil {
-			return nil, withSpan(s, err)
+			return nil, withPosition(s, err)
 		}
 	}
 	for _, s := range t.Steps {
@@ -97,8 +97,8 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	return t, nil
 }
 
-// withSpan adds the position of a step to an error that has none.
-func withSpan(s syntax.Step, err error) error {
+// withPosition adds the position of a step to an error that has none.
+func withPosition(s syntax.Step, err error) error {
 	switch err.(type) {
 	case *Error, *syntax.Error:
 		return err
@@ -185,7 +185,7 @@ func (b *builder) terminal(s *syntax.Step) error {
 	if len(s.Args) == 1 {
 		n, err := b.int(s.Args[0])
 		if err != nil {
-			return withSpan(*s, err)
+			return withPosition(*s, err)
 		}
 		b.root.Take = max(n, 0)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"strings"
 	"time"
 
 	"vigil/graph"
@@ -287,7 +288,7 @@ func textPred(name string, op PredOp, v graph.Value) (*Pred, error) {
 		}
 		p.Re = re
 	}
-	if name[:3] == "not" {
+	if strings.HasPrefix(name, "not") {
 		return &Pred{Op: NotOf, Args: []*Pred{p}}, nil
 	}
 	return p, nil

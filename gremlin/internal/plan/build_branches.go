@@ -40,13 +40,13 @@ func (b *builder) unionChildren(args []syntax.Arg, sc scope, first bool) ([]*Tra
 		return ts, err
 	}
 	for _, t := range ts {
-		starts(t)
+		makeSource(t)
 	}
 	return ts, nil
 }
 
-// starts converts the first step of a traversal to a source.
-func starts(t *Traversal) {
+// makeSource converts the first step of a traversal to a source.
+func makeSource(t *Traversal) {
 	if len(t.Steps) == 0 {
 		return
 	}
@@ -58,7 +58,7 @@ func starts(t *Traversal) {
 	case *Union:
 		s.Start = true
 		for _, c := range s.Traversals {
-			starts(c)
+			makeSource(c)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (b *builder) effects(s syntax.Step, sc scope, first bool) (Step, error) {
 		vs, err := b.values(s.Args)
 		return &Inject{Values: vs, Start: first}, err
 	case "barrier":
-		_, norm := token0(s.Args, syntax.Barrier)
+		_, norm := firstToken(s.Args, syntax.Barrier)
 		return &Barrier{NormSack: norm}, nil
 	case "fail":
 		message := "fail() step triggered"
@@ -126,7 +126,8 @@ func (b *builder) effects(s syntax.Step, sc scope, first bool) (Step, error) {
 	return nil, nil
 }
 
-func token0(args []syntax.Arg, e syntax.Enum) (string, bool) {
+// firstToken is token for the first argument, if there is one.
+func firstToken(args []syntax.Arg, e syntax.Enum) (string, bool) {
 	if len(args) == 0 {
 		return "", false
 	}

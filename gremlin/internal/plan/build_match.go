@@ -20,12 +20,13 @@ func (b *builder) match(args []syntax.Arg, sc scope) (Step, error) {
 // run records in the bits of a word which of them are solved.
 const MaxPatterns = 63
 
-// patterns builds a match from traversals that start, and may end, at labels.
-func patterns(ts []*Traversal, any bool) (*Match, error) {
+// patterns builds a match from traversals that start, and may end, at labels. If isOr is true,
+// one of the patterns is enough.
+func patterns(ts []*Traversal, isOr bool) (*Match, error) {
 	if len(ts) > MaxPatterns {
 		return nil, fmt.Errorf("match() has %d patterns, the limit is %d", len(ts), MaxPatterns)
 	}
-	m := &Match{Meta: Meta{Name: "match"}, Any: any}
+	m := &Match{Meta: Meta{Name: "match"}, Any: isOr}
 	var starts, ends []string
 	for _, t := range ts {
 		p, err := pattern(t)
@@ -36,7 +37,7 @@ func patterns(ts []*Traversal, any bool) (*Match, error) {
 		s, e := p.labels()
 		starts, ends = append(starts, s...), append(ends, e...)
 	}
-	for _, s := range starts {
+	for _, s := range starts { // the first label that no pattern binds
 		if !slices.Contains(ends, s) {
 			m.Start = s
 			break

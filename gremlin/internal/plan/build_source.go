@@ -11,7 +11,7 @@ import (
 func (b *builder) source(steps []syntax.Step) error {
 	for _, s := range steps {
 		if err := b.sourceStep(s); err != nil {
-			return withSpan(s, err)
+			return withPosition(s, err)
 		}
 	}
 	return nil
@@ -59,8 +59,8 @@ func operatorArg(args []syntax.Arg, i int) Operator {
 	return Operator(op)
 }
 
-// plainStrategies affect only how other engines run a query, not its meaning. They are ignored.
-var plainStrategies = map[string]bool{
+// ignoredStrategies affect only how other engines run a query, not its meaning.
+var ignoredStrategies = map[string]bool{
 	"AdjacentToIncidentStrategy": true, "ByModulatorOptimizationStrategy": true, "ComputerFinalizationStrategy": true,
 	"ComputerVerificationStrategy": true, "ConnectiveStrategy": true, "CountStrategy": true, "EarlyLimitStrategy": true,
 	"ElementIdStrategy": true, "EventStrategy": true, "FilterRankingStrategy": true, "GraphFilterStrategy": true,
@@ -98,7 +98,7 @@ func (b *builder) strategy(s *syntax.Strategy) error {
 	if s.Name == "VertexProgramStrategy" {
 		return fmt.Errorf("%s: the TraversalSource does not allow the use of a GraphComputer", s.Name)
 	}
-	if !plainStrategies[s.Name] {
+	if !ignoredStrategies[s.Name] {
 		return fmt.Errorf("strategy %s is not supported", s.Name)
 	}
 	return nil

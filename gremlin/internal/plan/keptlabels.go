@@ -121,7 +121,7 @@ func (k *keeper) parent(p frame, needed labelSet) {
 	children := Children(p.step())
 	count := len(children)
 	if r, ok := p.step().(*Repeat); ok && (r.Times >= 0 || r.EmitAll) {
-		count++
+		count++ // in TinkerPop, times(n) and emit() are nested traversals, too
 	}
 	if count > 1 {
 		for _, c := range children {

@@ -25,21 +25,21 @@ func (p *Pred) TestText(t Tester, s string) bool {
 // containsBytesPerUnit is the number of bytes per unit of work in searching a substring.
 const containsBytesPerUnit = 512
 
-// bytesPerUnit is the number of bytes per unit of work in matching a regular
+// regexBytesPerUnit is the number of bytes per unit of work in matching a regular
 // expression, at about a hundred nanoseconds per byte.
-const bytesPerUnit = 8
+const regexBytesPerUnit = 8
 
 // matches searches for the regular expression. Long texts are read in parts, so
 // that the search stops when the budget is exceeded.
 func (p *Pred) matches(t Tester, s string) bool {
-	if len(s) < readerStep {
-		return t.Tick(len(s)/bytesPerUnit) && p.Re.MatchString(s)
+	if len(s) < bytesPerCheck {
+		return t.Tick(len(s)/regexBytesPerUnit) && p.Re.MatchString(s)
 	}
 	return p.Re.MatchReader(&meteredText{t: t, rest: s}) && t.Tick(0) // false if the text was cut because the budget is exceeded
 }
 
-// readerStep is the number of bytes between two checks of the budget.
-const readerStep = 4096
+// bytesPerCheck is the number of bytes between two checks of the budget.
+const bytesPerCheck = 4096
 
 // meteredText is a reader that ends when the budget is exceeded.
 type meteredText struct {
@@ -56,9 +56,9 @@ func (r *meteredText) ReadRune() (rune, int, error) {
 	c, n := utf8.DecodeRuneInString(r.rest)
 	r.rest = r.rest[n:]
 	r.read += n
-	if r.read >= readerStep {
+	if r.read >= bytesPerCheck {
 		r.read = 0
-		if !r.t.Tick(readerStep / bytesPerUnit) {
+		if !r.t.Tick(bytesPerCheck / regexBytesPerUnit) {
 			r.rest = ""
 		}
 	}

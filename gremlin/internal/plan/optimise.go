@@ -4,7 +4,7 @@ package plan
 // a function of one chain; nested chains are rewritten first.
 func Optimise(r *Root) {
 	o := optimiser{root: r}
-	Walk(&r.Traversal, func(s Step) { o.usesPaths = o.usesPaths || ownNeed(s).full && !isOther(s) })
+	Walk(&r.Traversal, func(s Step) { o.usesPaths = o.usesPaths || ownNeed(s).full && !isOtherEnd(s) })
 	o.usesPaths = o.usesPaths || r.FullPath
 	o.chain(&r.Traversal)
 	Annotate(r)
@@ -24,7 +24,7 @@ type optimiser struct {
 	usesPaths bool // some step uses whole paths
 }
 
-func isOther(s Step) bool {
+func isOtherEnd(s Step) bool {
 	_, ok := s.(*OtherEnd)
 	return ok
 }

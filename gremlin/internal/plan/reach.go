@@ -9,10 +9,10 @@ import (
 // vertices that can be reached from it in at most Moves moves over edges with these
 // labels, and the edges between them.
 type Reach struct {
-	Out    []string // labels of edges that it follows in their direction
-	AllOut bool     // it follows edges of any label in their direction
-	In     []string // labels of edges that it follows backwards
-	AllIn  bool     // it follows edges of any label backwards
+	Out    []string // labels of the edges that the query follows in their direction
+	AllOut bool     // the query follows edges of any label in their direction
+	In     []string // labels of the edges that the query follows backwards
+	AllIn  bool     // the query follows edges of any label backwards
 	Moves  int      // maximum number of consecutive moves; Unlimited for no maximum
 
 	// KnownKeys are the property keys whose values must be known on all elements of the
@@ -31,7 +31,7 @@ func ReachOf(r *Root) (Reach, bool) {
 	if r.Sack != nil || len(r.SideEffects) > 0 || r.Take >= 0 || r.Terminal != "" || len(r.Steps) == 0 {
 		return Reach{}, false
 	}
-	keys, all := Unsure(r)
+	keys, all := NonMonotonicKeys(r)
 	if all {
 		return Reach{}, false
 	}
@@ -114,7 +114,7 @@ func hasSeveral(t *Traversal) bool {
 			several = several || slices.ContainsFunc(Children(s), hasSeveral)
 		case *Has, *HasNot, *Filter, *Not, *And, *Or, *Is, *Identity, *Constant, *ElementPart, *Loops, *Bulk, *OtherEnd,
 			*Call, *Dedup, *Math, *PathFilter, *Select, *WherePred, *WhereStart, *WhereEnd: // at most one for each object
-		case *Properties: // several values of one element are in its own order
+		case *Properties: // the values of one element have a fixed order
 		default:
 			several = true
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mathWords are the functions that expressions can call.
-var mathWords = map[string]bool{
+// mathFunctions are the functions that expressions can call.
+var mathFunctions = map[string]bool{
 	"abs": true, "acos": true, "asin": true, "atan": true, "cbrt": true, "ceil": true, "cos": true, "cosh": true, "exp": true,
 	"floor": true, "log": true, "log10": true, "log2": true, "signum": true, "sin": true, "sinh": true, "sqrt": true, "tan": true,
 	"tanh": true,
@@ -32,7 +32,7 @@ func MathVariables(expr string) []string {
 		for j < len(expr) && (isNameStart(expr[j]) || expr[j] >= '0' && expr[j] <= '9') {
 			j++
 		}
-		if name := expr[i:j]; !mathWords[name] && !slices.Contains(out, name) {
+		if name := expr[i:j]; !mathFunctions[name] && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 		i = j

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Unsure returns the keys that a plan uses non-monotonically: satisfying more
-// conditions does not simply mean more results. That is so for keys of an order
-// or a group, for values, and for conditions in a chain with a limit. all says that
-// it uses every key in this way. If such a key has unknown values, neither of the readings
-// Certain and Possible determines what the query would find.
-func Unsure(r *Root) (keys []string, all bool) {
+// NonMonotonicKeys returns the keys that a plan uses non-monotonically: an element that
+// satisfies more conditions does not simply add results. Such keys are those by which a step
+// sorts or groups, those whose values a step returns, and those of conditions in a chain with a
+// limit. all is true if the plan uses every key in this way. If one of the keys has unknown
+// values, neither of the readings Certain and Possible determines what the query would find.
+func NonMonotonicKeys(r *Root) (keys []string, all bool) {
 	u := unknownFinder{keys: map[string]bool{}}
 	strict := r.Take >= 0 || r.Sack != nil && r.Sack.Merge != ""
 	Walk(&r.Traversal, func(s Step) { strict = strict || writesSideEffect(s) })
@@ -60,6 +60,8 @@ func namedValues(p *Properties) []string {
 	return p.Keys
 }
 
+// unknownFinder collects the result of NonMonotonicKeys. A step or chain is strict if its
+// conditions are used non-monotonically.
 type unknownFinder struct {
 	keys map[string]bool
 	all  bool
@@ -136,10 +138,10 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		}
 	case *Properties:
 		u.read(s.Keys, s.Some)
-		u.hidden(s.Filter)
+		u.visibility(s.Filter)
 	case *PropertyMap:
 		u.read(s.Keys, s.Some)
-		u.hidden(s.Filter)
+		u.visibility(s.Filter)
 	case *Format:
 		u.read(FormatVariables(s.Template), true)
 	case *Filter, *Not, *And, *Or:
@@ -163,8 +165,8 @@ func (u *unknownFinder) step(s Step, strict bool) {
 	}
 }
 
-// hidden records the keys of the filter that decides which properties are visible.
-func (u *unknownFinder) hidden(filter *Traversal) {
+// visibility records the keys of the filter that decides which properties are visible.
+func (u *unknownFinder) visibility(filter *Traversal) {
 	if filter != nil {
 		u.chain(filter, true, false)
 	}
