@@ -116,7 +116,7 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 		var err error
 		switch {
 		case a.accessBy == byValue:
-			err = fn(g.VerticesWith(nil, l, a.eq.key, a.eq.pred.Value), lessOne(rest))
+			err = fn(g.VerticesWith(nil, l, a.eq.key, a.eq.pred.Value), withoutLookup(rest))
 		case o.kind == graph.KindEdge:
 			err = fn(g.EdgesOf(l), rest)
 		case rest == nil || len(o.test.table(o.kind).ids) > 0:
@@ -131,9 +131,9 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 	return nil
 }
 
-// lessOne returns nil when the test consists only of the condition that was
-// looked up, optionally with one on the label.
-func lessOne(t *condTest) *condTest {
+// withoutLookup returns nil if the test has no condition besides the one that was looked up
+// and conditions on the label. Otherwise it returns the test unchanged.
+func withoutLookup(t *condTest) *condTest {
 	properties := 0
 	for _, c := range t.conds {
 		if c.part != plan.PartLabel {

@@ -24,7 +24,8 @@ func mulBulk(a, b int64) (int64, error) {
 	return a * b, nil
 }
 
-// errBulk is the error of a bulk that exceeds 64 bits. It begins as that of a count does.
+// errBulk is the error of a bulk that exceeds 64 bits. Its text begins like that of a count that
+// overflows.
 var errBulk = value.Errorf("long overflow: more than %d traversers with the same value", math.MaxInt64)
 
 // A bag is a multiset of vertices in the order of their first insertion, with
@@ -37,8 +38,8 @@ type bag struct {
 	reserved  int64
 }
 
-// marks is a pool of zeroed tables. Tables must be zeroed before they are returned to it.
-var marks sync.Pool
+// positionTables is a pool of zeroed tables. Tables must be zeroed before they are returned to it.
+var positionTables sync.Pool
 
 // open allocates the table.
 func (b *bag) open() error {
@@ -50,7 +51,7 @@ func (b *bag) open() error {
 	if err := b.run.meter.reserve(b.reserved); err != nil {
 		return err
 	}
-	if p, ok := marks.Get().(*[]int32); ok && len(*p) >= n {
+	if p, ok := positionTables.Get().(*[]int32); ok && len(*p) >= n {
 		b.positions = *p
 	} else {
 		b.positions = make([]int32, n)
@@ -95,7 +96,7 @@ func (b *bag) close() {
 	}
 	b.empty()
 	positions := b.positions
-	marks.Put(&positions)
+	positionTables.Put(&positions)
 	b.positions = nil
 	b.run.meter.release(b.reserved)
 	b.reserved = 0
@@ -129,7 +130,7 @@ func (o *bulkOp) push(b *batch) error {
 	}
 	grown := len(o.bag.ids) - before
 	o.live += grown
-	if err := o.reserve(12 * int64(grown)); err != nil {
+	if err := o.reserve(12 * int64(grown)); err != nil { // a handle has 4 bytes and a bulk 8
 		return err
 	}
 	return o.run.meter.addLive(grown)

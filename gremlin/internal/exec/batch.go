@@ -54,6 +54,9 @@ func (b *batch) total() (n int64, err error) {
 	return n, nil
 }
 
+// setBulk sets the bulk of a batch of one row.
+func (b *batch) setBulk(n int64) { b.bulk = append(trim(b.bulk), n) }
+
 // pathOf returns the path of a row, or nil.
 func (b *batch) pathOf(i int) *node {
 	if b.path == nil {
@@ -230,7 +233,7 @@ func (b *batch) toValues() {
 func (b *batch) copyOf(in *batch) {
 	b.clear()
 	b.kind = in.kind
-	b.ids = append(b.ids, in.ids[:min(len(in.ids), in.handles())]...)
+	b.ids = append(b.ids, in.ids[:in.handles()]...)
 	b.vals = append(b.vals, in.vals...)
 	b.bulk = copyColumn(b.bulk, in.bulk)
 	b.path = copyColumn(b.path, in.path)
@@ -238,6 +241,7 @@ func (b *batch) copyOf(in *batch) {
 	b.from = copyColumn(b.from, in.from)
 }
 
+// handles returns the number of rows that are handles: all or none.
 func (b *batch) handles() int {
 	if b.kind == graph.KindNull {
 		return 0

@@ -45,7 +45,7 @@ func (o *output) emitEach(in *batch, i int, b *batch) error {
 			}
 			row, index = &batch{}, 0
 			row.appendRow(in, i)
-			row.bulk = append(trim(fill(row.bulk, 1, 1)), bulk)
+			row.setBulk(bulk)
 		}
 		var err error
 		if b.kind != graph.KindNull {
@@ -67,10 +67,10 @@ func (o *output) emitEach(in *batch, i int, b *batch) error {
 // A branch is a nested traversal whose results are passed on unchanged.
 type branch struct {
 	chain
-	fed  bool // has received input
-	done bool // needs no more input
-	down bool // the receiver of its results needs no more
-	in   batch
+	fed          bool // has received input
+	done         bool // needs no more input
+	receiverDone bool // the receiver of its results needs no more
+	in           batch
 }
 
 // newBranch builds the operators of a traversal before the next operator.
@@ -79,7 +79,7 @@ func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
 	var err error
 	b.chain, err = r.linkWithin(t.Steps, &sink{take: func(rows *batch) error {
 		err := next.push(rows)
-		b.down = b.down || err == errDone
+		b.receiverDone = b.receiverDone || err == errDone
 		return err
 	}})
 	return b, err
@@ -93,7 +93,7 @@ func (b *branch) feed(rows *batch) error {
 		return nil
 	}
 	err := b.push(rows)
-	if err == errDone && !b.down {
+	if err == errDone && !b.receiverDone {
 		b.done = true
 		return nil
 	}
@@ -107,14 +107,14 @@ func (b *branch) end() error {
 	}
 	b.fed = false
 	err := b.chain.finish()
-	if err == nil && b.down {
+	if err == nil && b.receiverDone {
 		return errDone
 	}
 	return err
 }
 
 func (b *branch) reset() {
-	b.fed, b.done, b.down = false, false, false
+	b.fed, b.done, b.receiverDone = false, false, false
 	b.chain.reset()
 }
 

@@ -103,9 +103,9 @@ func (o *output) flush() error {
 	return err
 }
 
-// setError handles an error of one row. It first pushes the results of earlier
-// rows: if the receiver needs no more than those, the error is not reported.
-func (o *output) setError(err error) error {
+// flushThenFail returns the error of a row after it has pushed the results of earlier rows. If
+// the receiver needs no more than those, it returns errDone instead.
+func (o *output) flushThenFail(err error) error {
 	if err == errDone {
 		return err
 	}
@@ -121,11 +121,11 @@ func (o *output) emit(in *batch, i int, v graph.Value) error {
 	if err != nil {
 		return err
 	}
-	return o.emitHeld(in, i, v, bytes)
+	return o.emitSized(in, i, v, bytes)
 }
 
-// emitHeld adds a value of known size.
-func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
+// emitSized adds a value of known size.
+func (o *output) emitSized(in *batch, i int, v graph.Value, bytes int64) error {
 	switch k := v.Kind(); k {
 	case graph.KindVertex, graph.KindEdge:
 		return o.emitHandle(in, i, k, v.Handle(), graph.NoHandle)
@@ -150,7 +150,7 @@ func (o *output) emitHeld(in *batch, i int, v graph.Value, bytes int64) error {
 	if o.extend {
 		o.b.path[n] = extend(o.b.path[n], v, o.labels, bytes)
 	}
-	return o.full()
+	return o.flushIfFull()
 }
 
 // emitHandle adds a vertex, or an edge with the vertex from which it was reached.
@@ -172,7 +172,7 @@ func (o *output) emitHandle(in *batch, i int, k graph.Kind, h, from graph.Handle
 	if o.extend {
 		o.b.path[n] = extend(o.b.path[n], o.b.value(n), o.labels, 0)
 	}
-	return o.full()
+	return o.flushIfFull()
 }
 
 // carry copies the columns that a result inherits from its row.
@@ -192,18 +192,18 @@ func (o *output) carry(in *batch, i, n int) {
 	}
 }
 
-// fresh adds a value that does not derive from a single row, such as a count or
+// emitReduced adds a value that does not derive from a single row, such as a count or
 // a list of all. The operator that made it has reserved its memory.
-func (o *output) fresh(v graph.Value) error {
+func (o *output) emitReduced(v graph.Value) error {
 	row := &batch{vals: []graph.Value{v}}
 	if o.run.sackInit != nil {
 		row.sack = []graph.Value{*o.run.sackInit}
 	}
-	return o.emitHeld(row, 0, v, 0)
+	return o.emitSized(row, 0, v, 0)
 }
 
-// full flushes when the batch has reached its size.
-func (o *output) full() error {
+// flushIfFull flushes when the batch has reached its size.
+func (o *output) flushIfFull() error {
 	if o.b.len() < o.run.size {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
 		head = p.op
 	}
 	if o, ok := head.(*injectOp); ok && !o.start {
-		o.behind = true
+		o.afterFirst = true
 	}
 	return c, err
 }

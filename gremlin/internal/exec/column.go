@@ -165,8 +165,8 @@ func boolTest(bits graph.Bits, p *plan.Pred) func(i int) bool {
 		return nil
 	}
 	if p.Value.Kind() != graph.KindBool {
-		no := p.Op == plan.Neq
-		return func(int) bool { return no }
+		differs := p.Op == plan.Neq // from a value that is no boolean, every boolean differs
+		return func(int) bool { return differs }
 	}
 	want := p.Value.Bool() == (p.Op == plan.Eq)
 	return func(i int) bool { return bits.Has(uint32(i)) == want }

@@ -59,7 +59,7 @@ func (o *countOp) push(b *batch) error {
 func (o *countOp) finish() error {
 	n := o.n
 	o.n = 0
-	if err := o.fresh(graph.Long(n)); err != nil {
+	if err := o.emitReduced(graph.Long(n)); err != nil {
 		return err
 	}
 	return o.flush()

@@ -152,7 +152,7 @@ type timeLimitOp struct {
 }
 
 func (r *run) timeLimit(s *plan.TimeLimit, next op) op {
-	const longest = math.MaxInt64 / int64(time.Millisecond) // in a time.Duration
+	const longest = math.MaxInt64 / int64(time.Millisecond) // milliseconds that fit a time.Duration
 	o := &timeLimitOp{limit: time.Duration(max(-longest, min(s.Millis, longest))) * time.Millisecond}
 	o.filterOp = filterOp{base: base{run: r, next: next}, fn: o.inTime}
 	return o

@@ -18,8 +18,8 @@ type grouping struct {
 
 // groupValue reduces the rows of a group to a value.
 type groupValue interface {
-	// fresh adds an empty group.
-	fresh()
+	// addGroup adds an empty group.
+	addGroup()
 	// add adds row i of in to a group.
 	add(group int, in *batch, i int) error
 	// result returns the value of a group, or false for none.
@@ -61,12 +61,12 @@ func (r *run) groupValue(val *plan.By, reserve func(int64) error) (groupValue, e
 		c, err := r.newChild(val.Traversal)
 		return &groupLast{run: r, reserve: reserve, c: c, productive: val.Productive}, err
 	}
-	make := r.reduction(steps[index])
-	if make == nil || val.Productive {
+	newReduction := r.reduction(steps[index])
+	if newReduction == nil || val.Productive {
 		c, err := r.newChild(val.Traversal)
 		return &groupRows{run: r, reserve: reserve, c: c, productive: val.Productive}, err
 	}
-	g := &groupReductions{run: r, reserve: reserve, make: make, simple: index == 0}
+	g := &groupReductions{run: r, reserve: reserve, newReduction: newReduction, simple: index == 0}
 	if _, ok := steps[index].(*plan.Count); ok {
 		g.count = r.walk(steps[:index], graph.KindVertex)
 	}
@@ -120,7 +120,7 @@ func (g *grouping) add(in *batch, i int) error {
 	}
 	index, fresh := g.keys.Put(g.run.canonical(k))
 	if fresh {
-		g.kind.fresh()
+		g.kind.addGroup()
 		if err := g.reserve(groupBytes + bytes); err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ type groupLists struct {
 func (g *groupLists) reset()       { g.lists = nil }
 func (g *groupLists) isLazy() bool { return false }
 
-func (g *groupLists) fresh() { g.lists = append(g.lists, valueList{}) }
+func (g *groupLists) addGroup() { g.lists = append(g.lists, valueList{}) }
 
 func (g *groupLists) add(group int, in *batch, i int) error {
 	v, ok, err := g.by.row(in, i)
@@ -210,7 +210,7 @@ type groupLast struct {
 func (g *groupLast) reset()       { g.vals, g.present = nil, nil }
 func (g *groupLast) isLazy() bool { return false }
 
-func (g *groupLast) fresh() {
+func (g *groupLast) addGroup() {
 	g.vals = append(g.vals, graph.Null)
 	g.present = append(g.present, g.productive)
 }
@@ -238,23 +238,23 @@ func (g *groupLast) result(group int) (graph.Value, bool, error) {
 
 // groupReductions reduces each group incrementally.
 type groupReductions struct {
-	run     *run
-	reserve func(int64) error
-	make    func() reduction
-	pre     *child
-	simple  bool  // no steps precede the reduction
-	count   *walk // the walk whose results are counted, if the reduction is a count
-	post    *child
-	reds    []reduction
+	run          *run
+	reserve      func(int64) error
+	newReduction func() reduction
+	pre          *child // the steps before the reduction
+	simple       bool   // no steps precede the reduction
+	count        *walk  // the walk whose results are counted, if the reduction is a count
+	post         *child // the steps after the reduction, or nil
+	reductions   []reduction
 }
 
-func (g *groupReductions) reset()       { g.reds = nil }
+func (g *groupReductions) reset()       { g.reductions = nil }
 func (g *groupReductions) isLazy() bool { return g.post != nil }
 
-func (g *groupReductions) fresh() { g.reds = append(g.reds, g.make()) }
+func (g *groupReductions) addGroup() { g.reductions = append(g.reductions, g.newReduction()) }
 
 func (g *groupReductions) add(group int, in *batch, i int) error {
-	red := g.reds[group]
+	red := g.reductions[group]
 	if g.simple {
 		return g.reduce(red, in, i)
 	}
@@ -288,7 +288,7 @@ func (g *groupReductions) reduce(red reduction, in *batch, i int) error {
 }
 
 func (g *groupReductions) result(group int) (graph.Value, bool, error) {
-	v, ok, err := g.reds[group].result()
+	v, ok, err := g.reductions[group].result()
 	if err != nil || !ok || g.post == nil {
 		return v, ok, err
 	}
@@ -311,7 +311,7 @@ type groupRows struct {
 func (g *groupRows) reset()       { g.rows = nil }
 func (g *groupRows) isLazy() bool { return true }
 
-func (g *groupRows) fresh() { g.rows = append(g.rows, batch{}) }
+func (g *groupRows) addGroup() { g.rows = append(g.rows, batch{}) }
 
 func (g *groupRows) add(group int, in *batch, i int) error {
 	g.rows[group].appendRow(in, i)
@@ -323,9 +323,9 @@ func (g *groupRows) add(group int, in *batch, i int) error {
 }
 
 func (g *groupRows) result(group int) (graph.Value, bool, error) {
-	var copy batch
-	copy.copyOf(&g.rows[group])
-	v, ok, err := g.c.firstOfAll(&copy)
+	var rows batch // a copy, because operators change their input
+	rows.copyOf(&g.rows[group])
+	v, ok, err := g.c.firstOfAll(&rows)
 	if !ok && g.productive {
 		return graph.Null, true, err
 	}
@@ -367,7 +367,7 @@ func (o *groupOp) finish() error {
 	if err != nil {
 		return err
 	}
-	if err := o.fresh(v); err != nil {
+	if err := o.emitReduced(v); err != nil {
 		return err
 	}
 	return o.flush()
@@ -471,7 +471,7 @@ func (o *groupCountOp) finish() error {
 	}
 	v := o.value()
 	o.counts = counts{run: o.counts.run, key: o.key}
-	if err := o.fresh(v); err != nil {
+	if err := o.emitReduced(v); err != nil {
 		return err
 	}
 	return o.flush()

@@ -152,7 +152,7 @@ func (t *labelTest) matchRow(row uint32) bool {
 // matchElement reports whether a vertex or edge satisfies all conditions.
 func (t *condTest) matchElement(kind graph.Kind, h graph.Handle) bool {
 	tt := t.table(kind)
-	rowOf, row := t.run.g.VertexRow, uint32(0)
+	rowOf := t.run.g.VertexRow
 	if kind == graph.KindEdge {
 		rowOf = t.run.g.EdgeRow
 	}
@@ -177,8 +177,8 @@ func (t *condTest) matchIDs(kind graph.Kind, h graph.Handle) bool {
 	return true
 }
 
-// value reports whether v, which may be of any kind, satisfies the conditions.
-func (t *condTest) value(v graph.Value) (bool, error) {
+// matchValue reports whether v, which may be of any kind, satisfies the conditions.
+func (t *condTest) matchValue(v graph.Value) (bool, error) {
 	if k := v.Kind(); k == graph.KindVertex || k == graph.KindEdge {
 		return t.matchElement(k, v.Handle()), nil
 	}
@@ -244,8 +244,8 @@ func comparesStrings(p *plan.Pred) bool {
 		return false
 	}
 	if p.Op == plan.Within || p.Op == plan.Without {
-		text := func(v graph.Value) bool { return v.IsNull() || v.Kind() == graph.KindString }
-		return len(p.Values) > 0 && !slices.ContainsFunc(p.Values, func(v graph.Value) bool { return !text(v) })
+		isOther := func(v graph.Value) bool { return !v.IsNull() && v.Kind() != graph.KindString }
+		return len(p.Values) > 0 && !slices.ContainsFunc(p.Values, isOther)
 	}
 	return p.Op > plan.Without || p.Value.Kind() == graph.KindString
 }
@@ -313,7 +313,7 @@ func (o *hasOp) push(b *batch) error {
 		return err
 	}
 	if b.kind != graph.KindNull && b.bulk == nil && b.path == nil && b.sack == nil && b.from == nil {
-		o.handles(b)
+		o.filterHandles(b)
 		return o.pass(b)
 	}
 	passed := 0
@@ -323,7 +323,7 @@ func (o *hasOp) push(b *batch) error {
 		if b.kind != graph.KindNull {
 			ok = o.test.matchElement(b.kind, b.ids[i])
 		} else {
-			ok, err = o.test.value(b.vals[i])
+			ok, err = o.test.matchValue(b.vals[i])
 		}
 		if err != nil {
 			return err
@@ -337,11 +337,11 @@ func (o *hasOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// handles filters a batch that has only handles.
-func (o *hasOp) handles(b *batch) {
+// filterHandles filters a batch that has only handles.
+func (o *hasOp) filterHandles(b *batch) {
 	tt := o.test.table(b.kind)
 	if b.kind == graph.KindVertex && len(tt.ids) == 0 {
-		o.vertices(b, tt)
+		o.filterVertices(b, tt)
 		return
 	}
 	rowOf := o.run.g.VertexRow
@@ -361,8 +361,8 @@ func (o *hasOp) handles(b *batch) {
 	b.ids = b.ids[:passed]
 }
 
-// vertices filters vertices by their label and properties.
-func (o *hasOp) vertices(b *batch, tt *tableTest) {
+// filterVertices filters vertices by their label and properties.
+func (o *hasOp) filterVertices(b *batch, tt *tableTest) {
 	g, passed := o.run.g, 0
 	for _, h := range b.ids {
 		l, row := g.VertexRow(h)

@@ -112,7 +112,7 @@ func combine(name string, a, b []graph.Value) graph.Value {
 		}
 		return graph.List(out...)
 	case "merge":
-		return plan.SetOf(append(a[:len(a):len(a)], b...))
+		return plan.SetOf(slices.Concat(a, b))
 	case "intersect":
 		return plan.SetOf(keep(b, tableOf(a), true))
 	case "difference":

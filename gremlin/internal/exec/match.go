@@ -70,7 +70,7 @@ func (o *matchOp) push(b *batch) error {
 			}
 		}
 		if err := o.group.solve(&row, 0, o.solution); err != nil {
-			return o.setError(err)
+			return o.flushThenFail(err)
 		}
 	}
 	return o.flush()
@@ -87,7 +87,8 @@ func (o *matchOp) solution(row *batch) error {
 	return o.emit(row, 0, m.value())
 }
 
-// solve finds all solutions of the remaining patterns and calls found for each.
+// solve finds all solutions of the remaining patterns and calls found for each. Bit i of done
+// says that pattern i is solved.
 func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) error {
 	if err := g.run.meter.spend(1); err != nil {
 		return err
@@ -111,9 +112,9 @@ func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) 
 		return value.Errorf("The provided match pattern is unsolvable")
 	}
 	return g.patterns[index].run(row, func(next *batch) error {
-		var copy batch
-		copy.copyOf(next)
-		return g.solve(&copy, done|1<<index, found)
+		var own batch
+		own.copyOf(next)
+		return g.solve(&own, done|1<<index, found)
 	})
 }
 
@@ -242,7 +243,7 @@ func (p *pattern) bind(row *batch, path *node, b *batch, found func(*batch) erro
 			if err != nil {
 				return err
 			}
-			next.bulk = append(trim(fill(next.bulk, 1, 1)), bulk)
+			next.setBulk(bulk)
 		}
 		if err := found(&next); err != nil {
 			return err

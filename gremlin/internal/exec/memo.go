@@ -12,14 +12,14 @@ type memo struct {
 // memoAfter determines when a memo is worthwhile: after one walk per memoAfter vertices of the graph.
 const memoAfter = 64
 
-// remember adds memos to the moves of the walk after the first, if the budget allows.
-func (w *walk) remember() {
+// addMemos adds memos to the moves of the walk after the first, if the budget allows.
+func (w *walk) addMemos() {
 	size := w.run.g.VertexCap()
 	for i := range w.hops {
 		if i == 0 || w.hops[i].kind != hopMove {
 			continue
 		}
-		bytes := int64(size / 4)
+		bytes := int64(size / 4) // two bits per vertex
 		if w.run.meter.checkSize(bytes) != nil || w.run.meter.reserve(bytes) != nil {
 			return
 		}
@@ -27,9 +27,9 @@ func (w *walk) remember() {
 	}
 }
 
-// recall continues at h with the move at hop i unless the result is cached. It
+// moveOnce continues at h with the move at hop i unless the result is cached. It
 // returns false to stop.
-func (w *walk) recall(i int, p *hop, h graph.Handle) bool {
+func (w *walk) moveOnce(i int, p *hop, h graph.Handle) bool {
 	if p.memo.known.Has(h) {
 		if p.memo.leads.Has(h) {
 			w.n = 1

@@ -48,7 +48,7 @@ type meter struct {
 	deadline time.Time
 	work     int64
 	check    int64 // work at which clock and context are checked next
-	err      error // error found by tick
+	err      error // found by addWork or tick, which cannot return it; spend does
 	memory   int64
 	peak     int64
 	live     int64

@@ -44,8 +44,8 @@ func (n *node) weight() int64 {
 	return nodeBytes*int64(n.size) + int64(n.bytes)
 }
 
-// since returns the memory of the last objects of a path.
-func (n *node) since(objects int64) int64 {
+// tailBytes returns the memory of the last objects of a path.
+func (n *node) tailBytes(objects int64) int64 {
 	bytes := nodeBytes * objects
 	for ; objects > 0 && n != nil; objects-- {
 		bytes += n.ownBytes()

@@ -46,7 +46,7 @@ func (o *mapOp) push(b *batch) error {
 		}
 		v, ok, err := o.fn(b, i)
 		if err != nil {
-			return o.setError(err)
+			return o.flushThenFail(err)
 		}
 		if !ok {
 			continue
@@ -93,7 +93,7 @@ func (o *flatOp) push(b *batch) error {
 	}
 	for i := range n {
 		if err := o.fn(&o.output, b, i); err != nil {
-			return o.setError(err)
+			return o.flushThenFail(err)
 		}
 	}
 	return o.flush()
@@ -116,7 +116,7 @@ func (o *filterOp) push(b *batch) error {
 		return err
 	}
 	if o.vertex != nil && b.kind == graph.KindVertex && b.bulk == nil && b.path == nil && b.sack == nil {
-		return o.vertices(b)
+		return o.filterVertices(b)
 	}
 	passed := 0
 	for i := range n {
@@ -137,8 +137,8 @@ func (o *filterOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// vertices filters a batch that has only vertices.
-func (o *filterOp) vertices(b *batch) error {
+// filterVertices filters a batch that has only vertices.
+func (o *filterOp) filterVertices(b *batch) error {
 	passed := 0
 	for _, h := range b.ids {
 		if o.vertex(h) {

@@ -136,9 +136,9 @@ func (s *sorter) arrange(n int, keys []graph.Value) []int {
 type orderOp struct {
 	mergingStore
 	sorter
-	keyRow []graph.Value // keys of all stored rows, one row after another
-	limit  int64         // number of results needed; negative for all
-	worst  []graph.Value // keys of the last row among the first limit rows, once known
+	storedKeys []graph.Value // keys of all stored rows, one row after another
+	limit      int64         // number of results needed; negative for all
+	worst      []graph.Value // keys of the last row among the first limit rows, once known
 }
 
 func (r *run) orderOp(s *plan.Order, next op) (op, error) {
@@ -152,12 +152,12 @@ func (o *orderOp) push(b *batch) error {
 		return err
 	}
 	for i := range n {
-		before := len(o.keyRow)
-		keys, ok, err := o.keys(o.keyRow, b, i)
+		before := len(o.storedKeys)
+		keys, ok, err := o.keys(o.storedKeys, b, i)
 		if err != nil {
 			return err
 		}
-		o.keyRow = keys[:before] // keepRow appends the keys if the row is stored
+		o.storedKeys = keys[:before] // keepRow appends the keys if the row is stored
 		switch {
 		case !ok:
 		case o.shuffle:
@@ -188,7 +188,7 @@ func (o *orderOp) keepRow(b *batch, i int, keys []graph.Value) error {
 	if err := o.reserve(bytes); err != nil {
 		return err
 	}
-	o.keyRow = append(o.keyRow, keys...)
+	o.storedKeys = append(o.storedKeys, keys...)
 	return o.add(b, i)
 }
 
@@ -198,17 +198,17 @@ func (o *orderOp) shorten() error {
 	if err := o.store.run.meter.spend(2 * n); err != nil {
 		return err
 	}
-	rows, keys := o.rows, o.keyRow
+	rows, keys := o.rows, o.storedKeys
 	selected := o.arrange(n, keys)[:o.limit]
 	o.mergingStore.reset()
-	o.keyRow = nil
+	o.storedKeys = nil
 	for _, i := range selected {
 		if err := o.keepRow(&rows, i, keys[i*k:(i+1)*k]); err != nil {
 			return err
 		}
 	}
 	if o.limit > 0 {
-		o.worst = slices.Clone(o.keyRow[len(o.keyRow)-k:])
+		o.worst = slices.Clone(o.storedKeys[len(o.storedKeys)-k:])
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (o *orderOp) finish() error {
 	if err := o.reserve(8 * int64(n)); err != nil {
 		return err
 	}
-	pos := o.arrange(n, o.keyRow)
+	pos := o.arrange(n, o.storedKeys)
 	if err := o.store.run.meter.err; err != nil {
 		return err
 	}
@@ -231,8 +231,8 @@ func (o *orderOp) finish() error {
 }
 
 func (o *orderOp) reset() {
-	clear(o.keyRow)
-	o.keyRow, o.worst = o.keyRow[:0], nil
+	clear(o.storedKeys)
+	o.storedKeys, o.worst = o.storedKeys[:0], nil
 	o.mergingStore.reset()
 }
 

@@ -34,7 +34,7 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 
 // simple reports whether a path has no repeated object.
 func simple(p *node) bool {
-	if p.length() > 16 {
+	if p.length() > 16 { // a hash table is faster than comparing all pairs
 		var seen value.Keys
 		for ; p != nil; p = p.prev {
 			if _, fresh := seen.Put(p.val); !fresh {
@@ -55,7 +55,7 @@ func simple(p *node) bool {
 
 // pathOf returns a path value with each object replaced by the value of its
 // by(). It returns false if a by() has no value.
-func (r *run) pathOf(end *node, from, to string, bys []projector) (*shortPath, bool, error) {
+func (r *run) pathOf(end *node, from, to string, bys []projector) (*inlinePath, bool, error) {
 	if from != "" || to != "" {
 		nodes, err := end.between(from, to)
 		if err != nil {
@@ -105,9 +105,9 @@ func (b *lastBy) project(v graph.Value) (graph.Value, bool, error) {
 
 // withCaches wraps by(key) projectors in caches, each for a few positions of a path.
 func withCaches(bys []projector) []projector {
-	const places = 4
+	const cachedPositions = 4
 	var out []projector
-	for range places {
+	for range cachedPositions {
 		for _, by := range bys {
 			if k, ok := by.(*keyBy); ok {
 				by = &lastBy{projector: k}
@@ -118,18 +118,18 @@ func withCaches(bys []projector) []projector {
 	return out
 }
 
-// shortPath is a path with inline storage for its objects, so that it needs a
+// inlinePath is a path with inline storage for its objects, so that it needs a
 // single allocation. carrier is the target of the opaque value that refers to
 // the path.
-type shortPath struct {
+type inlinePath struct {
 	carrier any
 	path    value.Path
 	objects [4]graph.Value
 }
 
 // newPath returns a path of n objects.
-func newPath(n int) *shortPath {
-	s := &shortPath{}
+func newPath(n int) *inlinePath {
+	s := &inlinePath{}
 	s.path.Objects = s.objects[:min(n, len(s.objects))]
 	if n > len(s.objects) {
 		s.path.Objects = make([]graph.Value, n)
@@ -219,7 +219,7 @@ func (o *treeOp) push(b *batch) error {
 func (o *treeOp) finish() error {
 	t := o.tree
 	o.tree = &value.Tree{}
-	if err := o.fresh(graph.Opaque(t)); err != nil {
+	if err := o.emitReduced(graph.Opaque(t)); err != nil {
 		return err
 	}
 	return o.flush()

@@ -48,12 +48,12 @@ type reduction interface {
 // reduceOp feeds its input to a reduction.
 type reduceOp struct {
 	output
-	make func() reduction
-	red  reduction
+	newReduction func() reduction
+	reduction    reduction
 }
 
-func (r *run) newReduceOp(s plan.Step, next op, make func() reduction) op {
-	return &reduceOp{output: r.output(s, next), make: make, red: make()}
+func (r *run) newReduceOp(s plan.Step, next op, newReduction func() reduction) op {
+	return &reduceOp{output: r.output(s, next), newReduction: newReduction, reduction: newReduction()}
 }
 
 func (o *reduceOp) push(b *batch) error {
@@ -61,11 +61,11 @@ func (o *reduceOp) push(b *batch) error {
 	if err := o.run.meter.spend(n); err != nil {
 		return err
 	}
-	if c, ok := o.red.(*counting); ok {
+	if c, ok := o.reduction.(*counting); ok {
 		return c.addAll(b)
 	}
 	for i := range n {
-		bytes, err := o.red.add(b, i)
+		bytes, err := o.reduction.add(b, i)
 		if err != nil {
 			return err
 		}
@@ -79,19 +79,19 @@ func (o *reduceOp) push(b *batch) error {
 }
 
 func (o *reduceOp) finish() error {
-	v, ok, err := o.red.result()
-	o.red = o.make()
+	v, ok, err := o.reduction.result()
+	o.reduction = o.newReduction()
 	if err != nil || !ok {
 		return err
 	}
-	if err := o.fresh(v); err != nil {
+	if err := o.emitReduced(v); err != nil {
 		return err
 	}
 	return o.flush()
 }
 
 func (o *reduceOp) reset() {
-	o.red = o.make()
+	o.reduction = o.newReduction()
 	o.output.reset()
 }
 

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 )
@@ -20,7 +22,8 @@ type repeatOp struct {
 	front  *frontier
 	simple bool // fixed number of iterations, and rows may be merged in between
 	first  bool // run the first rows to the end at once, because they may suffice for a limit
-	down   bool // the next operator needs no more rows
+
+	receiverDone bool // the next operator needs no more rows
 }
 
 func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
@@ -56,7 +59,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 
 // flowLoops returns the repeats that contain the operator being built.
 func (r *run) flowLoops() []*repeatOp {
-	return append([]*repeatOp(nil), r.flow...)
+	return slices.Clone(r.flow)
 }
 
 func (o *repeatOp) push(b *batch) error {
@@ -100,7 +103,7 @@ func (r *run) mayStopEarly() bool {
 func (o *repeatOp) gather(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
-	o.round, o.down = 0, false
+	o.round, o.receiverDone = 0, false
 	if err := o.enter(b); err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func (o *repeatOp) gather(b *batch) error {
 func (o *repeatOp) runPending() error {
 	outer := o.round
 	defer func() { o.round = outer }()
-	o.round, o.down = 1, false
+	o.round, o.receiverDone = 1, false
 	defer o.front.reset()
 	return o.iterate(o.front.take())
 }
@@ -147,7 +150,7 @@ func (o *repeatOp) finish() error {
 func (o *repeatOp) rounds(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
-	o.round, o.down = 0, false
+	o.round, o.receiverDone = 0, false
 	o.front.reset()
 	defer o.front.reset()
 	return o.iterate(b)
@@ -177,25 +180,24 @@ func (o *repeatOp) enter(b *batch) error {
 	}
 	passed := 0
 	for i := range b.len() {
-		out, err := o.exits(b, i, true)
+		leaves, err := o.exits(b, i, true)
 		if err != nil {
 			return err
 		}
-		if !out {
-			if out, err = o.emits(b, i, true); err != nil {
+		isResult := leaves
+		if !leaves {
+			if isResult, err = o.emits(b, i, true); err != nil {
 				return err
 			}
-			if out {
-				if err := o.release(b, i); err != nil {
-					return err
-				}
+		}
+		if isResult {
+			if err := o.release(b, i); err != nil {
+				return err
 			}
+		}
+		if !leaves {
 			b.move(i, passed)
 			passed++
-			continue
-		}
-		if err := o.release(b, i); err != nil {
-			return err
 		}
 	}
 	b.cut(passed)
@@ -207,13 +209,13 @@ func (o *repeatOp) pushBody(b *batch) error {
 		return nil
 	}
 	err := o.body.push(b)
-	if err != nil && (err != errDone || o.down) {
+	if err != nil && (err != errDone || o.receiverDone) {
 		return err
 	}
 	if err := o.body.finish(); err != nil {
 		return err
 	}
-	if o.down {
+	if o.receiverDone {
 		return errDone
 	}
 	o.round++
@@ -237,7 +239,7 @@ func (o *repeatOp) back(b *batch) error {
 		}
 		if out {
 			if err := o.release(b, i); err != nil {
-				o.down = err == errDone
+				o.receiverDone = err == errDone
 				return err
 			}
 			continue
@@ -251,7 +253,7 @@ func (o *repeatOp) back(b *batch) error {
 		}
 		if emitted {
 			if err := o.release(b, i); err != nil {
-				o.down = err == errDone
+				o.receiverDone = err == errDone
 				return err
 			}
 		}
@@ -268,7 +270,7 @@ func (o *repeatOp) receiveHandles(b *batch) error {
 	if err == nil {
 		err = o.pass(b)
 	}
-	o.down = err == errDone
+	o.receiverDone = err == errDone
 	return err
 }
 
@@ -306,7 +308,7 @@ func (o *repeatOp) release(b *batch, i int) error {
 		}
 	}
 	o.b.appendRow(b, i)
-	return o.full()
+	return o.flushIfFull()
 }
 
 func (o *repeatOp) reset() {
@@ -369,7 +371,7 @@ func (f *frontier) add(b *batch, i int) error {
 		bytes += valBytes + more
 	}
 	if path := b.pathOf(i); path != nil {
-		bytes += 16 + path.since(f.nodes) // the prefix of the path is shared with other rows
+		bytes += 16 + path.tailBytes(f.nodes) // the prefix of the path is shared with other rows
 	}
 	f.reserved += bytes
 	return f.run.meter.reserve(bytes)

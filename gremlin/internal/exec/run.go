@@ -56,7 +56,7 @@ type run struct {
 	sideEffects *sideEffects
 	sackInit    *graph.Value
 	loops       []*repeatOp    // enclosing repeats of the operators being built
-	flow        []*repeatOp    // the enclosing repeats that the current rows are iterating in
+	flow        []*repeatOp    // those of loops within the nested traversal being built, whose range() counts by iteration
 	whereEnds   []*whereTarget // targets of the where() traversals being built
 	negated     bool           // the operators being built are within an odd number of not()
 	random      func() *value.Random

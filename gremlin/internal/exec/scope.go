@@ -117,10 +117,10 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		return nil, err
 	}
 	return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
-		ring := 0
-		by := func() projector {
-			ring++
-			return bys[(ring-1)%len(bys)]
+		nextBy := 0
+		by := func() projector { // the modulators are used in turn
+			nextBy++
+			return bys[(nextBy-1)%len(bys)]
 		}
 		var localValue graph.Value
 		var ok bool

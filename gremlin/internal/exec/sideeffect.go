@@ -46,7 +46,7 @@ func newSideEffects(r *run) *sideEffects {
 		case *plan.Aggregate:
 			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{bulk: &value.BulkSet{}} })
 		case *plan.Group:
-			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{} })
+			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{} }) // see groupEffect
 		case *plan.GroupCount:
 			s.register(t.SideEffect, func() *sideEffect { return &sideEffect{counts: &counts{}} })
 		case *plan.TreeOf:
@@ -376,7 +376,7 @@ func (r *run) subgraph(s *plan.SubgraphOf, next op) op {
 		}
 		e.sub.AddVertex(r.g.Source(h))
 		e.sub.AddVertex(r.g.Target(h))
-		return 96, nil
+		return subgraphEdgeBytes, nil
 	})
 }
 
@@ -406,7 +406,7 @@ func (o *capOp) finish() error {
 	if err != nil {
 		return err
 	}
-	if err := o.fresh(v); err != nil {
+	if err := o.emitReduced(v); err != nil {
 		return err
 	}
 	return o.flush()

@@ -15,11 +15,20 @@ const (
 	groupBytes = 160 // one group, without its rows
 	treeBytes  = 256 // one key of a tree
 	nodeBytes  = 72  // one object of a path
+
+	subgraphEdgeBytes = 96 // one edge of a subgraph, with its end points
 )
 
 // maxNodes limits the size of a nested value. Values may share parts, so that a
 // value with little memory can have an excessive number of parts.
 const maxNodes = 1 << 22
+
+// Visiting nodesPerUnit contained values is one unit of work. The work of nodesPerTick values is
+// counted at once.
+const (
+	nodesPerUnit = 4
+	nodesPerTick = 4096
+)
 
 // isComposite reports whether v contains other values.
 func isComposite(v graph.Value) bool { return v.Kind() >= graph.KindSet }
@@ -36,7 +45,7 @@ func (s *sizer) add(v graph.Value) {
 	if s.nodes > maxNodes {
 		return
 	}
-	if s.nodes&4095 == 0 && !s.meter.tick(1024) {
+	if s.nodes%nodesPerTick == 0 && !s.meter.tick(nodesPerTick/nodesPerUnit) {
 		s.nodes = maxNodes // the budget is exceeded: stop
 		return
 	}
@@ -125,7 +134,7 @@ func (r *run) sizeOf(v graph.Value) (int64, error) {
 	if s.nodes > maxNodes {
 		return 0, &LimitError{Name: "parts", Allowed: maxNodes}
 	}
-	return s.bytes, r.meter.spend(int(s.nodes&4095) / 4)
+	return s.bytes, r.meter.spend(int(s.nodes%nodesPerTick) / nodesPerUnit) // sizer.add counts complete ticks
 }
 
 // flatPath returns the bytes of a path without nested values, or false.

@@ -124,10 +124,10 @@ func (r *run) byID(id graph.Value, kind graph.Kind) (graph.Handle, bool) {
 // after its first input row.
 type injectOp struct {
 	output
-	values []graph.Value
-	start  bool
-	behind bool
-	done   bool
+	values     []graph.Value
+	start      bool // the step is the source of the query: its input is not passed on
+	afterFirst bool // emit the values after the first input row, not before it
+	done       bool // the values were emitted
 }
 
 func (o *injectOp) inject() error {
@@ -166,8 +166,8 @@ func (o *injectOp) inject() error {
 }
 
 func (o *injectOp) push(b *batch) error {
-	if o.behind {
-		if err := o.through(b); err != nil {
+	if o.afterFirst {
+		if err := o.passThrough(b); err != nil {
 			return err
 		}
 		return o.inject()
@@ -175,11 +175,11 @@ func (o *injectOp) push(b *batch) error {
 	if err := o.inject(); err != nil || o.start {
 		return err
 	}
-	return o.through(b)
+	return o.passThrough(b)
 }
 
-// through passes input rows on with the labels of the step.
-func (o *injectOp) through(b *batch) error {
+// passThrough passes input rows on with the labels of the step.
+func (o *injectOp) passThrough(b *batch) error {
 	if o.extend && len(o.labels) > 0 {
 		if err := o.run.label(b, o.labels); err != nil {
 			return err
@@ -241,7 +241,7 @@ func unfoldBulks(o *output, in *batch, i int, s *value.BulkSet) error {
 		}
 		row.clear()
 		row.appendRow(in, i)
-		row.bulk = append(trim(fill(row.bulk, 1, 1)), bulk)
+		row.setBulk(bulk)
 		if err := o.emit(&row, 0, v); err != nil {
 			return err
 		}

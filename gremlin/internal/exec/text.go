@@ -173,7 +173,7 @@ func growth(s *plan.Call) int64 {
 			return int64(s.Args[1].Len()) + 1
 		}
 	case "split":
-		return 40
+		return 40 // every byte can become an item of a list
 	}
 	return 3
 }

@@ -40,8 +40,8 @@ func (r *run) rangeTest(p *plan.Pred) func(low, high int64) bool {
 	}
 }
 
-// countMayBe is countIs for graphs with unknown values.
-func (r *run) countMayBe(steps []plan.Step, p *plan.Pred, limit int64, kind graph.Kind) func(graph.Handle) bool {
+// countRangeIs is countIs for graphs with unknown values, where a count is a range.
+func (r *run) countRangeIs(steps []plan.Step, p *plan.Pred, limit int64, kind graph.Kind) func(graph.Handle) bool {
 	low, high := bounds(r, func() *walk { return r.walk(steps, kind) })
 	if low == nil || high == nil {
 		return nil

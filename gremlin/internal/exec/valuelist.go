@@ -10,8 +10,8 @@ type valueList struct {
 	tail []graph.Value
 }
 
-// pieceLen is the length of a chunk.
-const pieceLen = 4096
+// chunkLen is the length of a chunk.
+const chunkLen = 4096
 
 // add appends v n times.
 func (l *valueList) add(v graph.Value, n int64) {
@@ -23,10 +23,10 @@ func (l *valueList) add(v graph.Value, n int64) {
 
 // grow moves the tail to the full chunks when it is long enough.
 func (l *valueList) grow() {
-	if len(l.tail) >= pieceLen {
+	if len(l.tail) >= chunkLen {
 		l.full = append(l.full, l.tail)
 		l.n += len(l.tail)
-		l.tail = make([]graph.Value, 0, pieceLen)
+		l.tail = make([]graph.Value, 0, chunkLen)
 	}
 }
 

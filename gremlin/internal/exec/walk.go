@@ -133,15 +133,15 @@ func (r *run) handleTest(s plan.Step, kind graph.Kind) func(graph.Handle) bool {
 		}
 		return func(h graph.Handle) bool { return !t(h) }
 	case *plan.And:
-		return r.connectedTest(s.Traversals, kind, false)
+		return r.connectiveTest(s.Traversals, kind, false)
 	case *plan.Or:
-		return r.connectedTest(s.Traversals, kind, true)
+		return r.connectiveTest(s.Traversals, kind, true)
 	}
 	return nil
 }
 
-// connectedTest compiles traversals to a test that stops at the first whose result is stop.
-func (r *run) connectedTest(ts []*plan.Traversal, kind graph.Kind, stop bool) func(graph.Handle) bool {
+// connectiveTest compiles traversals to a test that stops at the first whose result is stop.
+func (r *run) connectiveTest(ts []*plan.Traversal, kind graph.Kind, stop bool) func(graph.Handle) bool {
 	var tests []func(graph.Handle) bool
 	for _, t := range ts {
 		test := r.existence(t, kind)
@@ -194,7 +194,7 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 		}
 	}
 	if r.opt.Reading != Plain {
-		return r.countMayBe(steps, p, limit, kind)
+		return r.countRangeIs(steps, p, limit, kind)
 	}
 	w := r.walk(steps, kind)
 	if w == nil {
@@ -207,7 +207,7 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 func (w *walk) exists(h graph.Handle) bool {
 	w.checks++
 	if w.checks == w.run.g.VertexCap()/memoAfter {
-		w.remember()
+		w.addMemos()
 	}
 	w.goal, w.n = toFind, 0
 	w.continueAt(0, h)
@@ -246,7 +246,7 @@ func (w *walk) continueAt(i int, h graph.Handle) bool {
 			}
 		case hopMove:
 			if p.memo != nil && w.goal == toFind {
-				return w.recall(i, p, h)
+				return w.moveOnce(i, p, h)
 			}
 			return w.move(i, p, h)
 		case hopEnds:
