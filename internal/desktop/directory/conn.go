@@ -25,7 +25,7 @@ type conn struct {
 	controller string
 	bound      string // name of the last bind
 	stop       func() bool
-	lastErr    *reach.LastError
+	firstErr   *reach.FirstError
 }
 
 // dial connects to a controller. The connection is closed when the context is
@@ -48,10 +48,10 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 	if err != nil {
 		return nil, err
 	}
-	lastErr := new(reach.LastError)
-	watched := reach.Watch(socket, lastErr)
+	firstErr := new(reach.FirstError)
+	watched := reach.Watch(socket, firstErr)
 	stop := context.AfterFunc(ctx, func() { _ = watched.Close() })
-	c := &conn{Conn: ldap.NewConn(watched, !d.StartTLS), controller: controller, stop: stop, lastErr: lastErr}
+	c := &conn{Conn: ldap.NewConn(watched, !d.StartTLS), controller: controller, stop: stop, firstErr: firstErr}
 	c.SetTimeout(operationTimeout)
 	c.Start()
 	if d.StartTLS {
@@ -60,7 +60,7 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 			if untrusted := peerCert.Err(); untrusted != nil {
 				return nil, untrusted
 			}
-			return nil, fmt.Errorf("start TLS: %w", cause(lastErr, err))
+			return nil, fmt.Errorf("start TLS: %w", cause(firstErr, err))
 		}
 	}
 	return c, nil
@@ -135,9 +135,9 @@ func tryNext(err error) bool {
 	return !errors.As(err, &e) || e.ResultCode == ldap.ErrorNetwork || isBusy(err)
 }
 
-// bind calls bind, which sends a password, and then do. Unless the controller was too
+// afterBind calls bind, which sends a password, and then do. Unless the controller was too
 // busy to check the password, any error is final.
-func (c *conn) bind(bind, do func() error) error {
+func (c *conn) afterBind(bind, do func() error) error {
 	err := bind()
 	if err == nil {
 		err = do()
@@ -150,12 +150,12 @@ func (c *conn) bind(bind, do func() error) error {
 
 // cause returns the cause of a failed LDAP operation: why the connection broke,
 // unless the controller has answered.
-func cause(lastErr *reach.LastError, err error) error {
+func cause(firstErr *reach.FirstError, err error) error {
 	var e *ldap.Error
-	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork || lastErr.Err() == nil {
+	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork || firstErr.Err() == nil {
 		return err
 	}
-	return lastErr.Err()
+	return firstErr.Err()
 }
 
 // broken returns the error of an operation, or why the connection broke during
@@ -167,7 +167,7 @@ func (c *conn) broken(err error) error {
 	if _, ok := errors.AsType[*desktop.Failure](err); ok {
 		return err
 	}
-	return cause(c.lastErr, err)
+	return cause(c.firstErr, err)
 }
 
 // failureOf classifies why a controller could not be used.

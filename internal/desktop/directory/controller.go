@@ -134,8 +134,11 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 		err := c.try(ctx, d, address, limit, do)
 		if err == nil || !tryNext(err) {
 			d.note(ctx, address, c.options.Now(), err == nil || failureOf(address, err).Cause != desktop.Unreachable)
-			if refusal, ok := errors.AsType[*Refusal](err); ok || err == nil {
-				return asError(refusal) // a refusal is not a failure of the controller
+			if err == nil {
+				return nil
+			}
+			if refusal, ok := errors.AsType[*Refusal](err); ok {
+				return refusal // it is not a failure of the controller
 			}
 			return failureOf(address, err)
 		}
@@ -146,14 +149,6 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 		}
 	}
 	return joinFailures(failures)
-}
-
-// asError converts r to an error, with a nil pointer becoming a nil error.
-func asError(r *Refusal) error {
-	if r == nil {
-		return nil
-	}
-	return r
 }
 
 func (c *Client) try(ctx context.Context, d *domain, address string, limit time.Duration, do func(*conn) error) error {

@@ -99,7 +99,7 @@ func (c *Client) bindAs(ctx context.Context, d *domain, username, password strin
 		}
 		conn.bound = bindName(d, username)
 		bind := func() error { return conn.Bind(conn.bound, password) }
-		return conn.bind(func() error { return guard(bind) }, func() error { return do(conn, r) })
+		return conn.afterBind(func() error { return guard(bind) }, func() error { return do(conn, r) })
 	})
 	if refusal := refusalOf(err); refusal != nil {
 		return refusal

@@ -66,7 +66,7 @@ func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]by
 	if !d.service.hasAccepted(sum) {
 		select {
 		case d.service.slot <- struct{}{}:
-			if d.service.hasAccepted(sum) { // meanwhile: the others need not wait either
+			if d.service.hasAccepted(sum) { // another bind succeeded meanwhile: those that wait need not wait for this one
 				<-d.service.slot
 			} else {
 				defer func() { <-d.service.slot }()
@@ -85,7 +85,7 @@ func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]by
 		d.service.accepted, d.service.refused = [sha256.Size]byte{}, refused{sum, c.options.Now(), d.serviceRefused(refusal)}
 	} else if err == nil {
 		d.service.accepted = sum
-		if d.service.refused.sum == sum { // otherwise a window that is read now could make it wait again
+		if d.service.refused.sum == sum { // otherwise a longer window that is read later could block this password again
 			d.service.refused = refused{}
 		}
 	}

@@ -10,15 +10,15 @@ import (
 // the text of such an error, which cannot be classified.
 type WatchedConn struct {
 	net.Conn
-	lastErr *LastError
+	firstErr *FirstError
 }
 
-// LastError records the first error of some connections since the last Clear. It is
+// FirstError records the first error of some connections since the last Clear. It is
 // safe for concurrent use.
-type LastError struct{ err atomic.Pointer[error] }
+type FirstError struct{ err atomic.Pointer[error] }
 
 // Err returns the recorded error, or nil.
-func (e *LastError) Err() error {
+func (e *FirstError) Err() error {
 	if err := e.err.Load(); err != nil {
 		return *err
 	}
@@ -26,10 +26,10 @@ func (e *LastError) Err() error {
 }
 
 // Clear clears the error.
-func (e *LastError) Clear() { e.err.Store(nil) }
+func (e *FirstError) Clear() { e.err.Store(nil) }
 
-// Watch returns a connection that records its error in f.
-func Watch(c net.Conn, f *LastError) *WatchedConn { return &WatchedConn{c, f} }
+// Watch returns a connection that records its error in e.
+func Watch(c net.Conn, e *FirstError) *WatchedConn { return &WatchedConn{c, e} }
 
 // Read implements [net.Conn].
 func (w *WatchedConn) Read(b []byte) (int, error) {
@@ -47,19 +47,19 @@ func (w *WatchedConn) Write(b []byte) (int, error) {
 
 func (w *WatchedConn) note(err error) {
 	if err != nil {
-		w.lastErr.err.CompareAndSwap(nil, &err)
+		w.firstErr.err.CompareAndSwap(nil, &err)
 	}
 }
 
 // A WatchedDialer is [Dialer] with connections that record their errors.
-type WatchedDialer struct{ LastError *LastError }
+type WatchedDialer struct{ FirstError *FirstError }
 
 // DialContext connects as [net.Dialer] does.
 func (d WatchedDialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := Dialer().DialContext(ctx, network, address)
 	if err != nil {
-		d.LastError.err.CompareAndSwap(nil, &err)
+		d.FirstError.err.CompareAndSwap(nil, &err)
 		return nil, err
 	}
-	return Watch(c, d.LastError), nil
+	return Watch(c, d.FirstError), nil
 }

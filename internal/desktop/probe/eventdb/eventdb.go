@@ -33,7 +33,7 @@ type Database struct {
 	secrets  Secrets
 	now      func() time.Time
 	peerCert *reach.PeerCertificate
-	lastErr  reach.LastError
+	firstErr reach.FirstError
 
 	// ReadOnly prevents the creation of missing tables: they count as empty. It
 	// must be set before the first use.
@@ -42,7 +42,7 @@ type Database struct {
 	mu       sync.Mutex
 	db       *sql.DB
 	password string           // of the last attempt to connect
-	refused  *desktop.Failure // that attempt, if the server refused the login
+	refused  *desktop.Failure // the failure of that attempt, if the server refused the login
 	prefix   string           // in the spelling of the tables
 	absent   bool             // the tables are missing and must not be created
 	closed   bool
@@ -109,7 +109,7 @@ func (d *Database) countEvents(ctx context.Context) (int64, error) {
 
 // open returns the connected database. It creates missing tables.
 func (d *Database) open(ctx context.Context) (*sql.DB, error) {
-	d.lastErr.Clear()
+	d.firstErr.Clear()
 	d.peerCert.ClearErr()
 	if d.closed { // a probe or a writer that was waiting would leave connections open
 		return nil, errors.New("the event database is closed")
@@ -128,7 +128,7 @@ func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 			return nil, err
 		}
 	}
-	db, err := d.dialect.open(d.spec, password, config, reach.WatchedDialer{LastError: &d.lastErr})
+	db, err := d.dialect.open(d.spec, password, config, reach.WatchedDialer{FirstError: &d.firstErr})
 	if err != nil {
 		return nil, fmt.Errorf("open event database: %w", err)
 	}
@@ -220,7 +220,7 @@ func (d *Database) failure(err error) *desktop.Failure {
 		}
 		return &desktop.Failure{Cause: cause, Reason: d.spec.Server + " " + explanation.words, Err: err}
 	}
-	if broke := d.lastErr.Err(); broke != nil {
+	if broke := d.firstErr.Err(); broke != nil {
 		err = broke // drivers keep only the text of the error
 	}
 	return reach.Failure(d.spec.Server, err)

@@ -126,7 +126,7 @@ func (l *Log) flush(ctx context.Context) bool {
 		}
 		if err := write(ctx, w, batch); err != nil {
 			l.mu.Lock()
-			if l.discards == discards { // otherwise the batch would have been discarded too
+			if l.discards == discards { // if the queue was discarded meanwhile, the batch is too
 				l.keep(append(batch, l.waiting...))
 			}
 			dropped := l.dropped

@@ -41,7 +41,7 @@ func TestHangingOracleIsAbandoned(t *testing.T) {
 		}
 	}()
 	spec := desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Database: "events", User: "vigil", Plain: true}
-	db, err := oracle.open(spec, "secret", nil, reach.WatchedDialer{LastError: new(reach.LastError)})
+	db, err := oracle.open(spec, "secret", nil, reach.WatchedDialer{FirstError: new(reach.FirstError)})
 	if err != nil {
 		t.Fatal(err)
 	}

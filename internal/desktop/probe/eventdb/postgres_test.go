@@ -55,7 +55,7 @@ func withListener(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) 
 // dropTables removes the tables of a test.
 func dropTables(t *testing.T, l *fixture) {
 	t.Cleanup(func() {
-		db, err := postgres.open(l.spec, l.password.Load().(string), nil, reach.WatchedDialer{LastError: new(reach.LastError)})
+		db, err := postgres.open(l.spec, l.password.Load().(string), nil, reach.WatchedDialer{FirstError: new(reach.FirstError)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestEventsAreWrittenToBothTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	db, err := postgres.open(spec, password, nil, reach.WatchedDialer{LastError: new(reach.LastError)})
+	db, err := postgres.open(spec, password, nil, reach.WatchedDialer{FirstError: new(reach.FirstError)})
 	if err != nil {
 		t.Fatal(err)
 	}
