@@ -114,7 +114,7 @@ func (b *Board) Configure(inv Inventory) {
 func (b *Board) order() {
 	b.lists[KindDomain].order(b.domains.ids)
 	b.lists[KindConnectionServer].order(b.servers.ids)
-	b.lists[KindEventDatabase].order(append(b.database.ids, ID(""))[:1]) // if there is none, one record says so
+	b.lists[KindEventDatabase].order([]ID{b.eventDatabaseID()})
 	b.lists[KindFarm].order(b.farms.ids)
 	b.lists[KindGateway].order(b.gateways.ids)
 	b.lists[KindRDSServer].order(b.hosts.ids)

@@ -110,13 +110,17 @@ func (b *Board) deriveDomains() {
 }
 
 func (b *Board) deriveDatabase() {
-	var id ID
-	var snap Snapshot[EventDatabaseReading]
-	if b.inventory.EventDatabase != nil {
-		id = b.inventory.EventDatabase.ID
-		snap = b.database.snaps[id]
+	id := b.eventDatabaseID()
+	b.put(KindEventDatabase, id, b.inventory.Policy.EventDatabaseRecord(b.inventory.EventDatabase, b.database.snaps[id], b.now()))
+}
+
+// eventDatabaseID returns the id of the event database. It is empty if none is
+// configured: the record with the empty id says so.
+func (b *Board) eventDatabaseID() ID {
+	if b.inventory.EventDatabase == nil {
+		return ""
 	}
-	b.put(KindEventDatabase, id, b.inventory.Policy.EventDatabaseRecord(b.inventory.EventDatabase, snap, b.now()))
+	return b.inventory.EventDatabase.ID
 }
 
 func (b *Board) deriveGateway(id ID) {

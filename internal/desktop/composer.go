@@ -106,11 +106,11 @@ func (p Policy) ComposerRecord(c Composer, s Snapshot[ComposerReading], views []
 		})
 		m.views = append(m.views, v)
 	}
-	ending := p.expiringCertificates(now, m.Certificates()...)
-	if len(ending) > 0 && m.Status == HealthOK {
+	expiring := p.expiringCertificates(now, m.Certificates()...)
+	if len(expiring) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}
-	m.Freshness = fresh(MillisOf(s.At), m.Status, append(viewReasons(views), ending...)...)
+	m.Freshness = fresh(MillisOf(s.At), m.Status, append(viewReasons(views), expiring...)...)
 	m.unlisted, m.own = unlisted, statusOfViews(m.Status, views)
 	return m
 }

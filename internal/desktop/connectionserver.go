@@ -150,9 +150,9 @@ func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision,
 	if len(attention) > 0 && health == HealthOK {
 		health = HealthWarning
 	}
-	unlisted := m.unlisted
-	m.Freshness = fresh(MillisOf(s.At), health, slices.Concat(problems, attention, notes)...)
-	m.Freshness.unlisted = unlisted
+	freshness := fresh(MillisOf(s.At), health, slices.Concat(problems, attention, notes)...)
+	freshness.unlisted = m.unlisted // set by describeReplication
+	m.Freshness = freshness
 	return m
 }
 

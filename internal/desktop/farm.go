@@ -44,7 +44,7 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 	if !f.Enabled {
 		return FarmDisabled, []string{"the farm is disabled"}
 	}
-	var enabled, unchecked, failed, warned, known, unknown, unprovisioned int
+	var enabled, unchecked, failed, warned, loadKnown, loadUnknown, unprovisioned int
 	for _, s := range servers {
 		if s.Details.State == RDSProvisioningError {
 			unprovisioned++
@@ -64,9 +64,9 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 			warned++
 		}
 		if s.LoadPreference == LoadUnknown {
-			unknown++
+			loadUnknown++
 		} else {
-			known++
+			loadKnown++
 		}
 	}
 	threshold := cmp.Or(f.ErrorPercent, p.FarmErrorPercent)
@@ -84,7 +84,7 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 	bad := note(failed, "errors on %d of %d enabled servers")
 	bad = note(warned, "warnings on %d of %d enabled servers") || bad
 	bad = note(unchecked, "%d of %d enabled servers were not checked since this server started") || bad
-	mixed := known > 0 && note(unknown, "the load of %d of %d enabled servers is unknown")
+	mixed := loadKnown > 0 && note(loadUnknown, "the load of %d of %d enabled servers is unknown")
 	switch {
 	case broken, failed*100 > threshold*enabled:
 		return FarmError, reasons

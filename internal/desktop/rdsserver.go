@@ -82,21 +82,21 @@ func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot
 
 // reachedState derives the state as if the server were enabled.
 func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSState {
-	broken := l.Failing(p.FailuresBeforeDown)
+	listenerFailure := l.Failing(p.FailuresBeforeDown)
 	switch state := reportedState(s.Good); {
 	case s.EverRead() && isAwaited(s.GoodAt, started, now, p.AgentInterval):
 		return RDSWaitForAgent
 	case s.EverRead() && isSilent(s.GoodAt, now, p.AgentInterval):
 		return RDSAgentUnreachable
-	case s.EverRead() && statusOfState[state] == RDSStatusOK && broken != nil:
+	case s.EverRead() && statusOfState[state] == RDSStatusOK && listenerFailure != nil:
 		return RDSProtocolFailure
 	case s.EverRead():
 		return state
 	case !l.Tried():
 		return RDSWaitForAgent
-	case broken == nil:
+	case listenerFailure == nil:
 		return RDSAvailable // without an agent, the listener determines the state
-	case broken.Cause == Unreachable:
+	case listenerFailure.Cause == Unreachable:
 		return RDSAgentUnreachable
 	}
 	return RDSProtocolFailure
@@ -143,6 +143,8 @@ func PreferenceOf(load *int) LoadPreference {
 func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSServerMonitor {
 	state := p.StateOfRDSServer(r.Enabled, s, l, started, now)
 	awaited := isAwaited(s.GoodAt, started, now, p.AgentInterval)
+	awaitsAgent := awaited && (s.EverRead() || !l.Tried()) // without any report of the agent, the listener determines the state
+	awaitsListener := r.Address != "" && !l.Tried()
 	m := RDSServerMonitor{
 		ID: r.ID, Name: r.Name, FarmID: r.FarmID, FarmName: farm, Enabled: r.Enabled,
 		Status: statusOfState[state],
@@ -151,7 +153,7 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 			OperatingSystem: OSUnknown, State: state,
 		},
 		LoadPreference: LoadUnknown,
-		unchecked:      awaited && (s.EverRead() || !l.Tried()) || r.Address != "" && !l.Tried(),
+		unchecked:      awaitsAgent || awaitsListener,
 	}
 	if s.Good.OperatingSystem.Known() {
 		m.Details.OperatingSystem = s.Good.OperatingSystem
@@ -186,14 +188,14 @@ func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat],
 		reasons = append(reasons, f.Reason)
 	}
 	m.certificate = l.Certificate
-	health, ending := HealthOf(KindRDSServer, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
+	health, expiring := HealthOf(KindRDSServer, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
 	switch {
 	case m.unchecked && r.Enabled:
 		health = HealthUnknown
-	case len(ending) > 0 && health == HealthOK:
+	case len(expiring) > 0 && health == HealthOK:
 		health = HealthWarning
 	}
-	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{reason}, reasons, ending)...)
+	m.Freshness = fresh(max(MillisOf(s.At), MillisOf(l.At)), health, slices.Concat([]string{reason}, reasons, expiring)...)
 	return m
 }
 

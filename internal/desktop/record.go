@@ -63,13 +63,12 @@ func (s PartStatus) Cause(component Ref) Ref {
 	return component
 }
 
-// Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on and the endpoints of pods have
-// no status for "not checked yet" and are in error until their first check: the history must not begin with that.
+// Unconfirmed reports whether the status is an error that no check has confirmed. Single sign-on connectors and pod endpoints
+// have no status for "not checked yet": they are in error until their first check. The history must not begin with that error.
 //
-// The history cannot ask for Unchecked instead: the history of other kinds begins with the status that they have before the
-// first check, such as NOT_CONTACTED or CONNECTING. If it began with UNKNOWN, a gateway that never reports would have a change
-// to NOT_CONTACTED. Alerts ask for Unchecked: a farm in WARNING before its servers have reported is no reason for an alert
-// either.
+// The history does not test Unchecked instead, because the history of other kinds begins with their status before the first
+// check, such as NOT_CONTACTED or CONNECTING. If it began with UNKNOWN, a gateway that never reports would get a change to
+// NOT_CONTACTED. Alerts do test Unchecked: a farm in WARNING before its servers have reported must not raise one either.
 func (s PartStatus) Unconfirmed(k Kind) bool {
 	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
 }
@@ -154,7 +153,7 @@ func Count(n int64) int32 {
 func (p Policy) expiringCertificates(now time.Time, list ...PartCertificate) []string {
 	var out []string
 	for _, c := range list {
-		if reason := p.endingReason(now, c.Certificate); reason != "" {
+		if reason := p.expiryReason(now, c.Certificate); reason != "" {
 			if c.Part != "" {
 				reason = c.Part + ": " + reason
 			}
@@ -164,9 +163,9 @@ func (p Policy) expiringCertificates(now time.Time, list ...PartCertificate) []s
 	return out
 }
 
-// endingReason returns when a certificate expires if that is soon or past, else
+// expiryReason returns when a certificate expires if that is soon or past, else
 // "".
-func (p Policy) endingReason(now time.Time, c Certificate) string {
+func (p Policy) expiryReason(now time.Time, c Certificate) string {
 	expiry := c.ValidTo.Time()
 	if c.ValidTo == 0 || expiry.After(now.Add(p.CertificateWarning)) {
 		return ""

@@ -61,17 +61,23 @@ func (p Policy) remember(seen []Revision, peers []Peer) []Revision {
 		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Number, b.Number), cmp.Compare(b.At, a.At))
 	})
 	all = slices.CompactFunc(all, func(a, b Revision) bool { return a.Store == b.Store && a.Number == b.Number })
-	// Of the revisions whose grace period had passed when each server was read, isLate needs only
-	// the newest between the current revisions of two servers.
 	var out []Revision
 	for i, r := range all {
-		superseded := i+1 < len(all) && all[i+1].Store == r.Store && firstRead.Sub(all[i+1].At.Time()) > p.ReplicationGrace &&
-			!slices.ContainsFunc(current, func(c Revision) bool { return c.Store == r.Store && c.Number >= r.Number && c.Number < all[i+1].Number })
-		if !superseded {
+		if i+1 == len(all) || !p.isSuperseded(r, all[i+1], current, firstRead) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// isSuperseded reports whether isLate needs only the next revision and not r: every server has both or
+// neither of them, and the grace period of the next one had passed when each server was read.
+func (p Policy) isSuperseded(r, next Revision, current []Revision, firstRead time.Time) bool {
+	if next.Store != r.Store || firstRead.Sub(next.At.Time()) <= p.ReplicationGrace {
+		return false
+	}
+	hasOnlyFirst := func(c Revision) bool { return c.Store == r.Store && r.Number <= c.Number && c.Number < next.Number }
+	return !slices.ContainsFunc(current, hasOnlyFirst)
 }
 
 // describeReplication fills in the state of replication to every peer. It

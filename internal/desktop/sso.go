@@ -152,16 +152,16 @@ func (p Policy) SSORecord(c SSOConnector, d DomainInfo, s Snapshot[SSOReading], 
 		m.certificates = append(m.certificates, certificates(part.Name, part.Certificate)...)
 	}
 	m.Status = WorstSSO(m.DomainStatus, m.TemplateStatus, atLeastOne(enrollment), atLeastOne(servers))
-	health, ending := HealthOf(KindSSOConnector, "", string(m.Status)), p.expiringCertificates(now, m.enrollmentCertificates()...)
+	health, expiring := HealthOf(KindSSOConnector, "", string(m.Status)), p.expiringCertificates(now, m.enrollmentCertificates()...)
 	switch {
 	case !c.Enabled:
 		health = HealthDisabled
 	case m.unchecked:
 		health = HealthUnknown
-	case len(ending) > 0 && health == HealthOK:
+	case len(expiring) > 0 && health == HealthOK:
 		health = HealthWarning
 	}
-	m.Freshness = fresh(MillisOf(s.At), health, append(reasons, ending...)...)
+	m.Freshness = fresh(MillisOf(s.At), health, append(reasons, expiring...)...)
 	return m
 }
 
@@ -202,7 +202,7 @@ func (m SSOConnectorMonitor) Statuses() []PartStatus {
 	return out
 }
 
-// The statuses of enrollment and certificate servers are those of parts with these names; their certificates have the plain names.
+// These are the names of the parts that have the statuses of servers. The certificates of servers are listed under the server names alone.
 func enrollmentPart(dnsName string) string     { return "enrollment " + dnsName }
 func certificateServerPart(name string) string { return "certificates " + name }
 
