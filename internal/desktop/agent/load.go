@@ -62,13 +62,14 @@ func readTimes(root fs.FS) (times, error) {
 		default:
 			// Columns: user nice system idle iowait irq softirq steal. Guest times are
 			// included in user.
+			const idle, iowait = 3, 4
 			for i, f := range fields[1:min(len(fields), 9)] {
 				n, err := strconv.ParseUint(f, 10, 64)
 				if err != nil {
 					return times{}, fmt.Errorf("read processor times: %w", err)
 				}
 				t.all += n
-				if i != 3 && i != 4 {
+				if i != idle && i != iowait {
 					t.busy += n
 				}
 			}

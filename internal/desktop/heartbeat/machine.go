@@ -179,11 +179,11 @@ func (m *Machine) sendBeat(ctx context.Context) (time.Duration, error) {
 // catchUp reads the last sequence number that the server has, after the clock
 // was set back and the machine restarted.
 func (m *Machine) catchUp(ctx context.Context, cause error) error {
-	standing, err := m.client.AgentStatus(ctx)
+	status, err := m.client.AgentStatus(ctx)
 	if err != nil {
 		return err
 	}
-	m.sequence = max(m.sequence, standing.LastSequence)
+	m.sequence = max(m.sequence, status.LastSequence)
 	return fmt.Errorf("the sequence number was behind the server's and was corrected: %w", cause)
 }
 
@@ -228,5 +228,5 @@ func backoff(failures int, ceiling time.Duration) time.Duration {
 	return jitter(min(ceiling, time.Second<<min(failures-1, 10)))
 }
 
-// jitter varies the interval, to spread machines that were started together.
+// jitter varies an interval by up to 5 percent, to spread machines that were started together.
 func jitter(d time.Duration) time.Duration { return d - d/20 + rand.N(d/10+1) }

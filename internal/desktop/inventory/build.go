@@ -134,11 +134,15 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 		if f.SessionThreshold != 0 && len(f.SecureGateways) == 0 {
 			b.addError(path+".session_threshold", "needs a secure gateway")
 		}
+		isSelf := f.Self
+		if b.options.Self != "" {
+			isSelf = strings.EqualFold(f.Name, b.options.Self)
+		}
 		cs := desktop.ConnectionServer{
 			ID:               b.identify(desktop.KindConnectionServer, path, "name", f.Name, f.ID),
 			Name:             f.Name,
 			URL:              strings.TrimRight(f.URL, "/"),
-			Self:             f.Self && b.options.Self == "" || b.options.Self != "" && strings.EqualFold(f.Name, b.options.Self) || len(files) == 1,
+			Self:             isSelf || len(files) == 1,
 			Trust:            b.trust(path+".tls", f.TLS),
 			SessionThreshold: f.SessionThreshold,
 		}

@@ -80,7 +80,8 @@ func (f TargetFactory) probeSelf(ctx context.Context, cs desktop.ConnectionServe
 		port = "443"
 	}
 	certificate, err := reach.Probe(ctx, net.JoinHostPort(u.Hostname(), port), cs.Trust, f.Now)
-	if err != nil && !(certificate != nil && certificate.SelfSigned) {
+	isSelfSigned := certificate != nil && certificate.SelfSigned // as on a new installation
+	if err != nil && !isSelfSigned {
 		health.Problems = append(health.Problems, desktop.FailureOf(err).Reason)
 	}
 	return desktop.ConnectionServerReading{Health: health, Services: probeGateways(ctx, cs.SecureGateways)}, certificate, nil

@@ -19,7 +19,7 @@ type runner struct {
 	closing   sync.Once
 
 	mu       sync.Mutex
-	running  chan desktop.Observation // result of the running probe; nil when none runs
+	running  chan desktop.Observation // receives the result of the last probe; nil after resultTaken
 	failures int                      // in succession
 	last     *desktop.Failure
 	stopped  bool
@@ -61,8 +61,8 @@ func (r *runner) record(found desktop.Observation) time.Duration {
 func (r *runner) probe(ctx context.Context) desktop.Observation {
 	o := r.scheduler.options
 	timeout := cmp.Or(r.target.Timeout, o.Timeout)
-	running, fresh := r.startProbe(ctx, timeout)
-	if !fresh {
+	running, started := r.startProbe(ctx, timeout)
+	if !started {
 		// An earlier probe was abandoned. If it has ended meanwhile, its result is
 		// discarded and a new probe starts, else this attempt fails as well.
 		select {
@@ -87,7 +87,7 @@ func (r *runner) probe(ctx context.Context) desktop.Observation {
 }
 
 // startProbe starts a probe, unless one is running.
-func (r *runner) startProbe(ctx context.Context, timeout time.Duration) (running chan desktop.Observation, fresh bool) {
+func (r *runner) startProbe(ctx context.Context, timeout time.Duration) (running chan desktop.Observation, started bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.running != nil {

@@ -28,7 +28,7 @@ var properties = []propertySpec{
 
 // retrieve reads all properties of all objects in both views, in one call.
 func (s *vcSession) retrieve(ctx context.Context) ([]objectContent, error) {
-	content, err := s.client.retrieveProperties(ctx, s.content.PropertyCollector, properties, s.estate, s.machines)
+	content, err := s.client.retrieveProperties(ctx, s.content.PropertyCollector, properties, s.hostView, s.desktopView)
 	if err != nil {
 		return nil, fmt.Errorf("retrieve properties: %w", err)
 	}

@@ -36,10 +36,10 @@ type Center struct {
 
 // vcSession is a session with its container views.
 type vcSession struct {
-	client   *soapClient
-	content  serviceContent
-	estate   ref // view of hosts, datastores and their folders
-	machines ref // view of the virtual machines that are desktops
+	client      *soapClient
+	content     serviceContent
+	hostView    ref // of hosts, datastores and their folders
+	desktopView ref // of the virtual machines that are desktops
 }
 
 // New returns a virtual center. It connects at the first probe.
@@ -157,7 +157,7 @@ func (s *vcSession) logout(ctx context.Context) error {
 func (c *Center) createViews(ctx context.Context, s *vcSession) error {
 	var err error
 	root := s.content.RootFolder
-	if s.estate, err = s.client.createContainerView(ctx, s.content.ViewManager, root, objectTypes); err != nil {
+	if s.hostView, err = s.client.createContainerView(ctx, s.content.ViewManager, root, objectTypes); err != nil {
 		return fmt.Errorf("create the view of hosts: %w", err)
 	}
 	folder := root
@@ -171,7 +171,7 @@ func (c *Center) createViews(ctx context.Context, s *vcSession) error {
 		}
 		folder = *found
 	}
-	if s.machines, err = s.client.createContainerView(ctx, s.content.ViewManager, folder, []string{"VirtualMachine"}); err != nil {
+	if s.desktopView, err = s.client.createContainerView(ctx, s.content.ViewManager, folder, []string{"VirtualMachine"}); err != nil {
 		return fmt.Errorf("create the view of desktops: %w", err)
 	}
 	return nil
