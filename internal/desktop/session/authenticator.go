@@ -119,8 +119,8 @@ func NewAuthenticator(o Options) *Authenticator {
 // Tokens are the result of a login.
 type Tokens struct{ Access, Refresh string }
 
-// tooManyAttempts returns the error for every refused login.
-func tooManyAttempts(after time.Duration) error {
+// loginRefused returns the error for every refused login, which does not reveal the cause.
+func loginRefused(after time.Duration) error {
 	return &fault.Error{
 		Kind: fault.Unauthenticated, After: after,
 		Message: "the domain, the user name or the password is wrong, or the user may not log in",
@@ -147,7 +147,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, lifetime
 			a.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
 		}
 		a.Report(ctx, event)
-		return Session{}, tooManyAttempts(after)
+		return Session{}, loginRefused(after)
 	}
 	cause := "the login could not be checked"
 	if f, ok := errors.AsType[*desktop.Failure](err); ok {

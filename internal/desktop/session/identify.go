@@ -49,7 +49,7 @@ func (a *Authenticator) Identify(ctx context.Context, bearer, source string) (Ca
 		return k.caller, nil
 	}
 	before := a.validated.endedSessions()
-	var k known
+	var k validatedToken
 	var err error
 	if strings.HasPrefix(bearer, keyPrefix) {
 		k, err = a.identifyKey(ctx, sum[:], source, now)
@@ -64,16 +64,16 @@ func (a *Authenticator) Identify(ctx context.Context, bearer, source string) (Ca
 	return k.caller, nil
 }
 
-func (a *Authenticator) identifySession(ctx context.Context, bearer string, now time.Time) (known, error) {
+func (a *Authenticator) identifySession(ctx context.Context, bearer string, now time.Time) (validatedToken, error) {
 	claims, err := a.Keys.Verify(ctx, bearer, auth.Want{Type: auth.AccessType, Audience: accessAudience})
 	if err != nil {
-		return known{}, err
+		return validatedToken{}, err
 	}
 	s, err := a.live(ctx, claims.Session, now)
 	if err != nil {
-		return known{}, err
+		return validatedToken{}, err
 	}
-	return known{caller: callerOf(s), expires: claims.ExpiresAt}, nil
+	return validatedToken{caller: callerOf(s), expires: claims.ExpiresAt}, nil
 }
 
 func callerOf(s Session) Caller {
@@ -99,8 +99,8 @@ func (a *Authenticator) Holder(ctx context.Context, id string) (Caller, error) {
 	return callerOf(s), nil
 }
 
-// known is a validated token.
-type known struct {
+// validatedToken is a cached access token or key.
+type validatedToken struct {
 	caller  Caller
 	expires time.Time // zero for never
 	checked time.Time
@@ -111,21 +111,21 @@ type known struct {
 // than serving a list.
 type cache struct {
 	mu         sync.RWMutex
-	tokens     map[[sha256.Size]byte]known
+	tokens     map[[sha256.Size]byte]validatedToken
 	endedCount int // number of ended sessions and keys
 }
 
 // maxCached limits the size of the cache; it is cleared when full.
 const maxCached = 10_000
 
-func newCache() *cache { return &cache{tokens: map[[sha256.Size]byte]known{}} }
+func newCache() *cache { return &cache{tokens: map[[sha256.Size]byte]validatedToken{}} }
 
-func (c *cache) get(sum [sha256.Size]byte, now time.Time) (known, bool) {
+func (c *cache) get(sum [sha256.Size]byte, now time.Time) (validatedToken, bool) {
 	c.mu.RLock()
 	k, ok := c.tokens[sum]
 	c.mu.RUnlock()
 	if !ok || now.Sub(k.checked) >= recheck || !k.expires.IsZero() && !now.Before(k.expires) {
-		return known{}, false
+		return validatedToken{}, false
 	}
 	return k, true
 }
@@ -140,7 +140,7 @@ func (c *cache) endedSessions() int {
 
 // put caches a token, unless a session ended since the token was validated: it
 // may have been this one.
-func (c *cache) put(sum [sha256.Size]byte, k known, before int) {
+func (c *cache) put(sum [sha256.Size]byte, k validatedToken, before int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.endedCount != before {

@@ -11,7 +11,7 @@ func TestTokenThatEndsDuringValidationIsNotCached(t *testing.T) {
 	c := newCache()
 	now := time.Now()
 	sum := sha256.Sum256([]byte("token"))
-	k := known{caller: Caller{ID: "s1"}, checked: now, expires: now.Add(time.Hour)}
+	k := validatedToken{caller: Caller{ID: "s1"}, checked: now, expires: now.Add(time.Hour)}
 
 	before := c.endedSessions()
 	c.end("s1") // a logout between validation and caching

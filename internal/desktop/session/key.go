@@ -76,21 +76,21 @@ func (a *Authenticator) DeleteKey(ctx context.Context, id string) error {
 	return nil
 }
 
-func (a *Authenticator) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (known, error) {
+func (a *Authenticator) identifyKey(ctx context.Context, hash []byte, source string, now time.Time) (validatedToken, error) {
 	k, err := a.Store.KeyByHash(ctx, hash)
 	if fault.Is(err, fault.NotFound) || err == nil && !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt) {
-		return known{}, errToken(nil)
+		return validatedToken{}, errToken(nil)
 	}
 	if err != nil {
-		return known{}, err
+		return validatedToken{}, err
 	}
 	if !k.Limits.AllowsAddress(source) {
-		return known{}, errToken(errors.New("the key is not allowed from this address"))
+		return validatedToken{}, errToken(errors.New("the key is not allowed from this address"))
 	}
 	if now.Sub(k.LastUsedAt) >= time.Minute {
 		if err := a.Store.UseKey(ctx, k.ID, now, source); err != nil && !fault.Is(err, fault.NotFound) {
-			return known{}, err
+			return validatedToken{}, err
 		}
 	}
-	return known{caller: Caller{ID: k.ID, Name: k.Name, Role: Monitor}, expires: k.ExpiresAt, limits: k.Limits}, nil
+	return validatedToken{caller: Caller{ID: k.ID, Name: k.Name, Role: Monitor}, expires: k.ExpiresAt, limits: k.Limits}, nil
 }

@@ -101,8 +101,8 @@ func (q *queue) released() int {
 }
 
 // take takes a slot if one is free. before is the number of attempts that had ended
-// before slots was computed. If another has ended since, slots is outdated: that attempt
-// may have failed, and is no longer running, so it would be counted in neither.
+// before slots was computed. If another has ended since, slots is outdated: if that attempt
+// failed, it would be counted neither as a failure nor as running.
 func (q *queue) take(known, shared bool, slots, before int) (taken, outdated bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

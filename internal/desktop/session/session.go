@@ -73,8 +73,8 @@ type Store interface {
 	// failure is older than the window.
 	AddFailure(ctx context.Context, subject string, at time.Time, window time.Duration) (Failures, error)
 
-	// ClearFailures deletes the failures of each subject, unless they are not as seen any
-	// more: one more was counted meanwhile.
+	// ClearFailures deletes the failures of each subject if they still equal seen. If
+	// another was counted meanwhile, all of the subject are kept.
 	ClearFailures(ctx context.Context, seen map[string]Failures) error
 
 	// ForgetFailures deletes failures that were last counted before the time.

@@ -187,8 +187,8 @@ func (t *throttle) free(a attempt, c counts, w allowance) int {
 // errThrottled is the refusal of a login that was not passed to the directory.
 var errThrottled = &Refusal{Cause: "too many failures"}
 
-// try runs a login unless too many have failed. With a refusal it returns when
-// to retry, zero for at once.
+// try runs a login unless too many have failed. With a refusal it returns how long
+// to wait before a retry.
 func (t *throttle) try(ctx context.Context, a attempt, policy desktop.LockoutPolicy, login func() error) (time.Duration, error) {
 	w := t.allowance(policy)
 	var err error
