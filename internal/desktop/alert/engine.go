@@ -174,10 +174,11 @@ func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now tim
 		open[a.Group()] = open[a.Group()] || a.Open()
 	}
 	for group, n := range notes {
-		obsolete := !n.AcknowledgedAt.IsZero() && !open[group]
-		if !obsolete && !(n.AcknowledgedAt.IsZero() && n.empty(now)) {
+		isResolved := !n.AcknowledgedAt.IsZero() && !open[group]
+		if !isResolved && !n.empty(now) {
 			continue
 		}
+		// ChangeNote deletes the note if it is empty afterwards.
 		_, err := e.Store.ChangeNote(ctx, group, n.RuleID, now, func(n *Note) {
 			n.AcknowledgedBy, n.AcknowledgedAt, n.Comment = "", time.Time{}, ""
 		})

@@ -175,7 +175,7 @@ func transitions(r Rule, found []finding, existing []Alert, notes map[string]Not
 		return cmp.Or(cmp.Compare(a.distanceFromCause(), b.distanceFromCause()), strings.Compare(a.Alert.Key(), b.Alert.Key()))
 	})
 	oneNoticePerGroup(r, out, existing, notes, now)
-	// An alert whose notice is dropped by a silence does not change. It would be a transition in every evaluation.
+	// A firing alert whose notice was dropped by a silence does not change: without this, every evaluation would store it again.
 	return slices.DeleteFunc(out, func(t Transition) bool {
 		return t.Was == Firing && t.Alert.State == Firing && t.Alert.NotifiedAt.IsZero()
 	})

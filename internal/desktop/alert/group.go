@@ -84,8 +84,7 @@ func Episodes(alerts []Alert) []Episode {
 
 func (e *Episode) add(a Alert) {
 	e.Alerts = append(e.Alerts, a)
-	switch {
-	case a.State == Firing, a.State == Pending && e.State == Resolved:
+	if a.State == Firing || a.State == Pending && e.State == Resolved {
 		e.State = a.State
 	}
 	switch {
@@ -147,7 +146,7 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 				changes[i].Alert.NotifiedAt = time.Time{} // it is sent when the silence ends
 			}
 		case t.Alert.State == Resolved:
-			// A pending alert drops nothing: it may end without a notice of its own.
+			// Only firing alerts suppress this notice: a pending one may end without a notice of its own.
 			drop = notified[group] || firing[group] > 0
 		case t.repeat && !note.AcknowledgedAt.IsZero():
 			drop = true

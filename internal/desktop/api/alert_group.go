@@ -190,7 +190,7 @@ func (a *API) alertGroupOf(e alert.Episode) alertGroup {
 
 // noteGroup changes the note of an open group of alerts and returns the group.
 func (a *API) noteGroup(ctx context.Context, group string, change func(*alert.Note)) (alertGroup, error) {
-	// As in lists, a group has its ended alerts too: they count, and the first may be one of them.
+	// Resolved alerts belong to the group, as in lists: they are counted, and the oldest alert may be one of them.
 	alerts, err := a.Rules.Alerts(ctx, alertQuery{}.since(a.Now()))
 	if err != nil {
 		return alertGroup{}, err

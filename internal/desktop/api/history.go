@@ -49,17 +49,17 @@ func (q *changeQuery) Validate() error {
 }
 
 type change struct {
-	Timestamp desktop.Millis `json:"timestamp"`
-	Kind      desktop.Kind   `json:"kind"`
-	ID        desktop.ID     `json:"id"`
-	Name      string         `json:"name"`
-	Part      string         `json:"part,omitempty"`
-	From      string         `json:"from_status"`
-	To        string         `json:"to_status"`
-	FromBy    desktop.Health `json:"from_health"`
-	ToBy      desktop.Health `json:"to_health"`
-	Reasons   []string       `json:"reasons"`
-	Cause     desktop.Ref    `json:"cause"`
+	Timestamp  desktop.Millis `json:"timestamp"`
+	Kind       desktop.Kind   `json:"kind"`
+	ID         desktop.ID     `json:"id"`
+	Name       string         `json:"name"`
+	Part       string         `json:"part,omitempty"`
+	From       string         `json:"from_status"`
+	To         string         `json:"to_status"`
+	FromHealth desktop.Health `json:"from_health"`
+	ToHealth   desktop.Health `json:"to_health"`
+	Reasons    []string       `json:"reasons"`
+	Cause      desktop.Ref    `json:"cause"`
 }
 
 type changePage struct {
@@ -71,7 +71,7 @@ func (a *API) changeOf(c desktop.Change) change {
 	wire := change{
 		Timestamp: desktop.MillisOf(c.At), Kind: c.Ref.Kind, ID: a.Board.PublicID(c.Ref.Kind, c.Ref.ID), Name: c.Ref.Name,
 		Part: c.Part, From: c.From, To: c.To, Reasons: c.Reasons, Cause: a.public(c.Cause),
-		FromBy: desktop.HealthOf(c.Ref.Kind, c.Part, c.From), ToBy: desktop.HealthOf(c.Ref.Kind, c.Part, c.To),
+		FromHealth: desktop.HealthOf(c.Ref.Kind, c.Part, c.From), ToHealth: desktop.HealthOf(c.Ref.Kind, c.Part, c.To),
 	}
 	if c.Cause.Kind == "" {
 		wire.Cause = a.public(c.Ref)
@@ -142,8 +142,8 @@ func (a *API) changeGroupOf(g desktop.ChangeGroup) changeGroup {
 	for i, c := range changes {
 		components[desktop.Ref{Kind: c.Kind, ID: c.ID}] = true
 		out.Last = max(out.Last, c.Timestamp)
-		if i == 0 || rank(c.ToBy) < rank(out.Health) {
-			out.Health = c.ToBy
+		if i == 0 || rank(c.ToHealth) < rank(out.Health) {
+			out.Health = c.ToHealth
 		}
 		if c.Kind == out.Cause.Kind && c.ID == out.Cause.ID && c.Part == "" {
 			out.Reasons = c.Reasons

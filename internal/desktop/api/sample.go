@@ -122,28 +122,28 @@ func (a *API) listSamples(ctx context.Context, q sampleQuery) (samples, error) {
 // seriesOf groups points by part and merges those of the same step.
 func seriesOf(found []desktop.Sample, step time.Duration) []sampleSeries {
 	out := []sampleSeries{}
-	var open desktop.Point
-	add := func() {
-		if open.Count == 0 {
+	var current desktop.Point // the samples of the current step, merged
+	flush := func() {
+		if current.Count == 0 {
 			return
 		}
 		last := &out[len(out)-1]
 		last.Points = append(last.Points, samplePoint{
-			desktop.MillisOf(open.At), float64(open.Sum) / float64(open.Count), open.Min, open.Max,
+			desktop.MillisOf(current.At), float64(current.Sum) / float64(current.Count), current.Min, current.Max,
 		})
-		open = desktop.Point{}
+		current = desktop.Point{}
 	}
 	for i, v := range found {
 		bucketStart := v.Point.At.Truncate(step)
 		if i == 0 || v.Series.Part != found[i-1].Series.Part {
-			add()
+			flush()
 			out = append(out, sampleSeries{Part: v.Series.Part, Points: []samplePoint{}})
-		} else if !open.At.Equal(bucketStart) {
-			add()
+		} else if !current.At.Equal(bucketStart) {
+			flush()
 		}
-		open.Merge(v.Point)
-		open.At = bucketStart
+		current.Merge(v.Point)
+		current.At = bucketStart
 	}
-	add()
+	flush()
 	return out
 }
