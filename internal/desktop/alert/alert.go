@@ -149,12 +149,30 @@ type Notice struct {
 	At       time.Time
 }
 
+// Corrected returns, by the Target of each old channel that was corrected, the index of its
+// correction: a new channel of the same type that took its place.
+func (r Rule) Corrected(old []Channel) map[string]int {
+	corrected := make(map[string]int)
+	for i, ch := range old[:min(len(old), len(r.Channels))] {
+		next := r.Channels[i]
+		if next.Type == ch.Type && indexOf(r.Channels, ch.Target()) < 0 && indexOf(old, next.Target()) < 0 {
+			corrected[ch.Target()] = i
+		}
+	}
+	return corrected
+}
+
+// indexOf returns the index of the channel with a target, or -1.
+func indexOf(channels []Channel, target string) int {
+	return slices.IndexFunc(channels, func(ch Channel) bool { return ch.Target() == target })
+}
+
 // channelOf returns the channel of a delivery, which has another index or is gone if the
 // channels were changed after the notice was queued.
 func (r Rule) channelOf(d Delivery) (Channel, bool) {
 	i := d.Channel
 	if d.Target != "" && (i >= len(r.Channels) || r.Channels[i].Target() != d.Target) {
-		i = slices.IndexFunc(r.Channels, func(ch Channel) bool { return ch.Target() == d.Target })
+		i = indexOf(r.Channels, d.Target)
 	}
 	if i < 0 || i >= len(r.Channels) {
 		return Channel{}, false
@@ -195,7 +213,8 @@ type Store interface {
 	AddRule(ctx context.Context, r Rule) error
 
 	// ReplaceRule replaces a rule. It fails with fault.Stale unless the stored
-	// version is the given one.
+	// version is the given one. Notices that are queued for a channel that is
+	// corrected (see [Rule.Corrected]) are sent to the correction.
 	ReplaceRule(ctx context.Context, r Rule, version int64) error
 
 	// DeleteRule removes a rule with its alerts and deliveries.

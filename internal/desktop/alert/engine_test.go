@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -424,5 +425,56 @@ func TestAStoppedAttemptDoesNotCount(t *testing.T) {
 	}
 	if due, err := s.Claim(t.Context(), o.now().Add(alert.Lease), time.Minute, 10); err != nil || len(due) != 1 || due[0].Attempts != 0 {
 		t.Errorf("queued: %+v, %v; want one without attempts", due, err)
+	}
+}
+
+// TestNoticesFollowACorrectedChannel has a notice that waits for its retry while an administrator corrects the address.
+func TestNoticesFollowACorrectedChannel(t *testing.T) {
+	t.Parallel()
+	o, e, s := newEngine(t)
+	var receivers []string
+	o.receive = func(_ context.Context, ch alert.Channel) error {
+		receivers = append(receivers, ch.To[0])
+		if ch.To[0] == "ops@corp.example" {
+			return errors.New("no such mailbox")
+		}
+		return nil
+	}
+	o.set(desktop.GatewayStale, time.Second)
+	round(t, e)
+	wantSent(t, o)
+	changeChannels(t, s, mailTo("operations@corp.example"))
+	o.set(desktop.GatewayStale, time.Minute)
+	round(t, e)
+	wantSent(t, o, "FIRING")
+	if want := []string{"ops@corp.example", "operations@corp.example"}; !slices.Equal(receivers, want) {
+		t.Errorf("sent to %q, want %q", receivers, want)
+	}
+}
+
+func TestCorrectedChannels(t *testing.T) {
+	t.Parallel()
+	a, b, c := mailTo("a@corp.example"), mailTo("b@corp.example"), mailTo("c@corp.example")
+	hook := alert.Channel{Type: alert.Webhook, URL: "https://hooks.example/x"}
+	for name, test := range map[string]struct {
+		old, next []alert.Channel
+		want      map[string]int
+	}{
+		"unchanged":             {[]alert.Channel{a, b}, []alert.Channel{a, b}, nil},
+		"other order":           {[]alert.Channel{a, b}, []alert.Channel{b, a}, nil},
+		"corrected":             {[]alert.Channel{a, b}, []alert.Channel{a, c}, map[string]int{b.Target(): 1}},
+		"removed":               {[]alert.Channel{a, b}, []alert.Channel{b}, nil},
+		"all removed":           {[]alert.Channel{a}, nil, nil},
+		"removed and added":     {[]alert.Channel{a, b}, []alert.Channel{b, c}, nil},
+		"another type":          {[]alert.Channel{a}, []alert.Channel{hook}, nil},
+		"added before the rest": {[]alert.Channel{a, b}, []alert.Channel{c, a, b}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := alert.Rule{Channels: test.next}.Corrected(test.old)
+			if !maps.Equal(got, test.want) {
+				t.Errorf("corrected %v, want %v", got, test.want)
+			}
+		})
 	}
 }

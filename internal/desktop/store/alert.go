@@ -131,23 +131,28 @@ func (s *Store) ReplaceRule(ctx context.Context, r alert.Rule, version int64) er
 		return err
 	}
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
-		n, err := tx.Exec(`
-			UPDATE desktop_alert_rule
-			SET name = $2, enabled = $3, definition = $4, sealed = $5, version = $6, updated_at = $7
-			WHERE id = $1
-			  AND version = $8`,
-			r.ID, r.Name, r.Enabled, text, sealed, r.Version, millis(r.UpdatedAt), version)
-		if err == nil && n == 1 {
-			return s.count(tx)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT id FROM desktop_alert_rule WHERE id = $1`, r.ID)
+		stored, err := sqldb.QueryOne(tx, scanRule, `
+			SELECT `+ruleColumns+`
+			FROM desktop_alert_rule
+			WHERE id = $1`+tx.ForUpdate(), r.ID)
 		if err != nil {
 			return notFoundIfMissing(err, "alert rule")
 		}
-		return fault.New(fault.Stale, "the rule has changed meanwhile")
+		if stored.rule.Version != version {
+			return fault.New(fault.Stale, "the rule has changed meanwhile")
+		}
+		_, err = tx.Exec(`
+			UPDATE desktop_alert_rule
+			SET name = $2, enabled = $3, definition = $4, sealed = $5, version = $6, updated_at = $7
+			WHERE id = $1`,
+			r.ID, r.Name, r.Enabled, text, sealed, r.Version, millis(r.UpdatedAt))
+		if err != nil {
+			return err
+		}
+		if err := retarget(tx, r, stored.rule.Channels); err != nil {
+			return err
+		}
+		return s.count(tx)
 	})
 }
 

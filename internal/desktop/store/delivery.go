@@ -121,6 +121,42 @@ func scanDelivery(r sqldb.Row) (d alert.Delivery, err error) {
 	return d, err
 }
 
+// retarget moves the queued notices of a changed rule from channels that were corrected to their corrections.
+func retarget(tx *sqldb.Tx, r alert.Rule, old []alert.Channel) error {
+	corrected := r.Corrected(old)
+	if len(corrected) == 0 {
+		return nil
+	}
+	queued, err := sqldb.Query(tx, scanDelivery, `
+		SELECT `+deliveryColumns+`
+		FROM desktop_delivery
+		WHERE rule_id = $1`+tx.ForUpdate(), r.ID)
+	if err != nil {
+		return err
+	}
+	for _, d := range queued {
+		i, ok := corrected[d.Target]
+		if !ok {
+			continue
+		}
+		d.Channel, d.Target = i, r.Channels[i].Target()
+		// Do not wait for a retry that was postponed because of the incorrect channel. A delivery that is due
+		// sooner may be claimed.
+		if d.NextAt.After(r.UpdatedAt.Add(2 * alert.Lease)) {
+			d.NextAt, d.Attempts = r.UpdatedAt, 0
+		}
+		_, err := tx.Exec(`
+			UPDATE desktop_delivery
+			SET channel = $2, notice = $3, queue = $4, next_at = $5, attempts = $6
+			WHERE id = $1`,
+			d.ID, d.Channel, toJSON(queuedNotice{d.Notice, d.Target}), d.Queue(), millis(d.NextAt), d.Attempts)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Claim implements [alert.Store].
 func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) (due []alert.Delivery, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {

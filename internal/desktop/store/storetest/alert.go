@@ -264,6 +264,54 @@ func deliveriesFair(t *testing.T, s Store) {
 	claim(after(33*time.Second), "d1")
 }
 
+// deliveriesRetargeted corrects the URL of a webhook that has one delivery postponed for long and one claimed, and
+// removes the other channel.
+func deliveriesRetargeted(t *testing.T, s Store) {
+	ctx := t.Context()
+	r := rule("a")
+	must(t, s.AddRule(ctx, r))
+	fired := firingAlert("a")
+	other := fired
+	other.Cause.ID = "f2"
+	to := func(channel int, id string, a alert.Alert) alert.Delivery {
+		d := delivery(id, a, now)
+		d.Channel, d.Target = channel, r.Channels[channel].Target()
+		return d
+	}
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+		to(0, "postponed", fired), to(0, "claimed", other), to(1, "removed", fired),
+	}}}))
+	must(t, s.Postpone(ctx, alert.Delivery{ID: "postponed", Attempts: 9, NextAt: after(time.Hour), Error: "not found"}))
+	due, err := s.Claim(ctx, now, alert.Lease, 10)
+	if err != nil || len(due) != 2 {
+		t.Fatalf("claimed %+v, %v; want two deliveries", due, err)
+	}
+
+	next := r
+	next.Version, next.UpdatedAt = 2, after(time.Second)
+	next.Channels = []alert.Channel{{Type: alert.Webhook, URL: "https://hooks.example/corrected"}}
+	must(t, s.ReplaceRule(ctx, next, 1))
+
+	target := next.Channels[0].Target()
+	want := to(0, "postponed", fired)
+	want.Target, want.NextAt, want.Error = target, next.UpdatedAt, "not found"
+	due, err = s.Claim(ctx, next.UpdatedAt, alert.Lease, 10)
+	must(t, err)
+	if diff := cmp.Diff([]alert.Delivery{want}, due); diff != "" {
+		t.Errorf("due at once: %s", diff)
+	}
+	due, err = s.Claim(ctx, after(2*alert.Lease), alert.Lease, 10)
+	must(t, err)
+	targets := make(map[string]string)
+	for _, d := range due {
+		targets[d.ID] = d.Target
+	}
+	wantTargets := map[string]string{"postponed": target, "claimed": target, "removed": r.Channels[1].Target()}
+	if diff := cmp.Diff(wantTargets, targets); diff != "" {
+		t.Errorf("targets: %s", diff)
+	}
+}
+
 // again returns the next alert about the subject of one that is resolved.
 func again(a alert.Alert, since time.Time) alert.Alert {
 	a.Since, a.FiredAt, a.NotifiedAt = since, since, since
