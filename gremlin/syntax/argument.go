@@ -76,7 +76,7 @@ func (p *parser) prefixedArgument(name string, accept Kind, step string) (Arg, *
 		}
 	}
 	return nil, &Error{
-		Kind: Unknown, Span: p.tok.Span, Message: "nothing is called " + name,
+		Kind: Unknown, Span: p.tok.Span, Message: "unknown prefix " + name,
 		Hint: suggest(name, append(enumNames(), "P", "TextP", "__"), false),
 	}
 }
@@ -197,7 +197,7 @@ func (p *parser) nestedQuery(accept Kind, step string) (Arg, *Error) {
 	if accept&KindQuery == 0 {
 		return nil, &Error{
 			Kind: Misuse, Span: start.Span, Message: "a traversal in " + step + "() does not start with g", Expected: accept.String(),
-			Hint: "write __ instead of g, or V() for a step from anywhere",
+			Hint: "write __ instead of g, or V() to start again at all vertices",
 		}
 	}
 	p.depth++

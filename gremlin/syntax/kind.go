@@ -93,8 +93,8 @@ func (k Kind) String() string {
 			k &^= n.kind
 		}
 	}
-	if k != 0 || len(parts) == 0 { // all kinds have a name: only an empty set has no parts
-		parts = append(parts, "nothing")
+	if len(parts) == 0 { // the set is empty: every kind has a name
+		return "nothing"
 	}
 	return orList(parts)
 }

@@ -96,7 +96,7 @@ func (l *lexer) stray() (tokenKind, string) {
 		l.off++
 		return tokBad, noLambda
 	}
-	return tokBad, "a character that no part of a query starts with: " + quoteRune(r)
+	return tokBad, "unexpected character " + quoteRune(r)
 }
 
 // space skips white space and comments. It returns a token of kind tokBad for an

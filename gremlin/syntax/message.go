@@ -61,7 +61,7 @@ func (p *parser) unexpectedToken(where, expected string) *Error {
 			e.Kind = Forbidden
 		}
 	} else if where == "" {
-		e.Message = "the query breaks off here"
+		e.Message = "a name is missing"
 	}
 	return e
 }
@@ -126,7 +126,7 @@ func (p *parser) unknownWord(name string, accept Kind, step string) *Error {
 		Hint: suggest(name, candidates, false),
 	}
 	if e.Hint == "" && accept&KindString != 0 {
-		e.Hint = `strings stand in quotes: "` + shorten(name) + `"`
+		e.Hint = `write a string in quotes: "` + shorten(name) + `"`
 	}
 	return e
 }
@@ -159,14 +159,14 @@ func plural(n int, noun string) string {
 
 // wrongArguments returns the error of arguments that match no form.
 func (p *parser) wrongArguments(sig *Signature, s Step) *Error {
-	e := &Error{Kind: Misuse, Span: s.Span, Message: sig.Name + "() is not called like this", Expected: sig.Usage()}
+	e := &Error{Kind: Misuse, Span: s.Span, Message: "wrong arguments for " + sig.Name + "()", Expected: sig.Usage()}
 	if sig.Name == "none" && len(s.Args) == 0 {
 		e.Message, e.Expected = "none() takes a predicate since Gremlin 3.8", ""
 		e.Hint = "to drop all results write discard()"
 	}
 	for _, a := range s.Args {
 		if v, ok := a.(*Variable); ok {
-			e.Hint = `a bare word is a variable; strings stand in quotes: "` + shorten(v.Name) + `"`
+			e.Hint = `a bare word is a variable; write a string in quotes: "` + shorten(v.Name) + `"`
 		}
 	}
 	return e

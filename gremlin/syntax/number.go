@@ -44,7 +44,7 @@ func (l *lexer) number() (kind tokenKind, message string) {
 	}
 	if isLetter(l.peek(0)) || isDigit(l.peek(0)) {
 		l.word()
-		return tokBad, "a number with a wrong ending; endings are b s i l n for whole numbers, f d m for others"
+		return tokBad, "a number with an unknown suffix; suffixes are b s i l n for whole numbers, f d m for others"
 	}
 	return kind, ""
 }
@@ -122,7 +122,7 @@ func integer(text string) (v any, message string) {
 	case !ok:
 		return nil, "this is not a number"
 	case suffix != 0 && suffix != 'n':
-		return nil, "the number does not fit the type its ending names"
+		return nil, "the number does not fit the type of its suffix"
 	}
 	return n, ""
 }
@@ -141,7 +141,7 @@ func fitInteger(n int64, suffix byte) (any, string) {
 	case (suffix == 'i' || suffix == 0) && n == int64(int32(n)):
 		return int32(n), ""
 	}
-	return nil, "the number does not fit the type its ending names"
+	return nil, "the number does not fit the type of its suffix"
 }
 
 // float parses a number with a fraction, an exponent or a suffix f, d or m.

@@ -52,7 +52,7 @@ func (p *parser) predicate() (Arg, *Error) {
 	if err := p.enterNesting(); err != nil {
 		return nil, err
 	}
-	defer func(inner int) { p.inner = inner }(p.inner - 1)
+	defer p.leaveNesting()
 	left, err := p.simplePredicate()
 	if err != nil {
 		return nil, err
@@ -144,27 +144,29 @@ func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	if err := p.expect('(', "after", name); err != nil {
 		return nil, err
 	}
-	negated := &Predicate{Name: "not", Args: []Arg{left}}
-	height := p.height + 1
+	combined := &Predicate{Name: "not", Args: []Arg{left}}
+	leftHeight := p.height
+	height := leftHeight + 1
 	if name != "negate" {
 		a, err := p.argument(KindPredicate, name)
 		if err != nil {
 			return nil, err
 		}
 		right := a.(*Predicate)
-		height = max(under(name, left, height-1), under(name, right, p.height))
-		negated = join(name, left, right)
+		height = max(heightAbove(name, left, leftHeight), heightAbove(name, right, p.height))
+		combined = join(name, left, right)
 	}
 	p.height = height
 	if p.tok.kind != ')' {
 		return nil, p.unexpectedToken("after the argument of "+name+"()", `")"`)
 	}
-	negated.Span = Span{left.Pos, p.advance().End}
-	return negated, nil
+	combined.Span = Span{left.Pos, p.advance().End}
+	return combined, nil
 }
 
-// under returns the height of a connective over a side of the given height.
-func under(name string, side *Predicate, height int) int {
+// heightAbove returns the height of a connective above a side of the given height. A side with
+// the same connective is merged into it; see join.
+func heightAbove(name string, side *Predicate, height int) int {
 	if side.Name == name {
 		return height
 	}

@@ -22,7 +22,7 @@ func unescape(s string) (text string, offset int, message string) {
 		i += n
 		used, ok := escape(&b, s[i:])
 		if !ok {
-			return "", i, `a wrong escape; escapes are \b \t \n \f \r \" \' \\ \101 \u0041`
+			return "", i, `an invalid escape sequence; valid ones are \b \t \n \f \r \" \' \\ \101 \u0041`
 		}
 		i += used
 	}
