@@ -119,7 +119,7 @@ func (l *load) collect(account string) {
 			l.mu.Lock()
 			l.runs++
 			l.mu.Unlock()
-		case http.StatusConflict: // a run replaces one that lost its process
+		case http.StatusConflict: // a run is in progress: it replaced one whose process was killed
 		default:
 			l.t.Errorf("collection of %s: %d %s", account, a.status, a.text)
 		}
@@ -264,7 +264,8 @@ func (l *load) checkRecords(in *instance.Installation) {
 		}
 		for _, rec := range page {
 			if rec.Targets["replay_of"] == "" {
-				counts[rec.Request[:max(0, strings.LastIndexByte(rec.Request, '-'))]]++
+				key := rec.Request[:max(0, strings.LastIndexByte(rec.Request, '-'))] // without the number of the try, see call
+				counts[key]++
 			}
 		}
 		if len(page) < 1000 {
@@ -274,7 +275,7 @@ func (l *load) checkRecords(in *instance.Installation) {
 	}
 	for _, key := range l.writes {
 		if counts[key] != 1 {
-			l.t.Errorf("%s was acknowledged and made %d times", key, counts[key])
+			l.t.Errorf("%s was acknowledged and has %d audit records, want 1", key, counts[key])
 		}
 	}
 	if report, err := in.Audit.Verify(l.t.Context()); err != nil || report.Broken != nil {

@@ -21,7 +21,7 @@ type cluster struct {
 
 	mu       sync.Mutex
 	nodes    []*client
-	ends     []func(os.Signal)
+	ends     []func(os.Signal) // each ends the process of the same index with a signal
 	requests int
 	retried  int // requests that one process did not answer
 	maxTries int // tries of one request

@@ -111,7 +111,7 @@ func overRelations(c *catalog.Catalog, p posture.Provider) (n int) {
 	return n
 }
 
-// TestEveryCloudHasRulesOverRelations holds the catalog to what only a graph can say.
+// TestEveryCloudHasRulesOverRelations checks that the catalog has enough rules that only a graph can answer.
 func TestEveryCloudHasRulesOverRelations(t *testing.T) {
 	t.Parallel()
 	c, err := catalog.Load(rules.Files, frameworks.Files)

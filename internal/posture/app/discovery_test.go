@@ -41,7 +41,7 @@ func TestDiscovery(t *testing.T) {
 	} {
 		got := s.do("POST", "/v1/cloud-accounts/"+c.cloud+"-discovery-task", c.body)
 		if got.status != c.status {
-			t.Errorf("%s: %d %s", c.name, got.status, got.text)
+			t.Errorf("%s: got %d %s, want %d", c.name, got.status, got.text, c.status)
 		}
 		for _, want := range c.want {
 			if !strings.Contains(got.text, want) {

@@ -184,10 +184,10 @@ func TestSuppressManyFindings(t *testing.T) {
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.raise("r", time.Now(), nil, 1, 2, 3)
 	const suppress, release = "/v2/findings/suppressions", "/v2/findings/releases"
-	changed := func(a answer, matched, changed float64) {
+	wantCounts := func(a answer, matched, changed float64) {
 		t.Helper()
 		if a.body["matchedCount"] != matched || a.body["changedCount"] != changed {
-			t.Errorf("%s, want %v and %v", a.text, matched, changed)
+			t.Errorf("got %s, want matchedCount %v and changedCount %v", a.text, matched, changed)
 		}
 	}
 	i.want(400, "POST", suppress, object{"reason": "x"})
@@ -196,10 +196,10 @@ func TestSuppressManyFindings(t *testing.T) {
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{}, "findingIds": []string{}})
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{"rulesId": "r"}}) // an unknown filter
 	i.want(400, "POST", suppress, object{"reason": "x", "filters": object{}, "until": "2020-01-01T00:00:00Z"})
-	changed(i.want(200, "POST", suppress, object{"reason": "x", "findingIds": []string{}}), 0, 0)
-	changed(i.want(200, "POST", suppress, object{"reason": "x", "filters": object{"minRiskScore": 20}}), 2, 2)
+	wantCounts(i.want(200, "POST", suppress, object{"reason": "x", "findingIds": []string{}}), 0, 0)
+	wantCounts(i.want(200, "POST", suppress, object{"reason": "x", "filters": object{"minRiskScore": 20}}), 2, 2)
 	id := results(i.want(200, "POST", findings, object{"filters": object{"isSuppressed": true}}))[0]["id"]
-	changed(i.want(200, "POST", release, object{"findingIds": []any{id, "none"}}), 1, 1)
+	wantCounts(i.want(200, "POST", release, object{"findingIds": []any{id, "none"}}), 1, 1)
 	history := results(i.want(200, "GET", "/v2/findings/"+id.(string)+"/history", nil))
 	by := map[any]any{}
 	for _, event := range history {
@@ -208,7 +208,7 @@ func TestSuppressManyFindings(t *testing.T) {
 	if by["released"] == nil || by["released"] != by["suppressed"] {
 		t.Errorf("history %v, want a release by the user who suppressed the finding", history)
 	}
-	changed(i.want(200, "POST", release, object{"filters": object{"ruleIds": []string{"r"}}}), 3, 1)
+	wantCounts(i.want(200, "POST", release, object{"filters": object{"ruleIds": []string{"r"}}}), 3, 1)
 	trends := i.want(200, "POST", "/v2/findings/trends-query", object{"interval": "day", "groupBy": "level"})
 	if groups, _ := trends.body["groups"].(object); len(groups) != 1 || groups["High"] == nil {
 		t.Errorf("trends by level: %.300s", trends.text)
@@ -221,7 +221,7 @@ func TestSuppressManyFindings(t *testing.T) {
 	if got := reason(i.want(200, "PUT", single, object{"reason": " known\n"})); got != "known" {
 		t.Errorf("the reason is %q", got)
 	}
-	changed(i.want(200, "POST", suppress, object{"reason": " all known ", "findingIds": []any{id}}), 1, 1)
+	wantCounts(i.want(200, "POST", suppress, object{"reason": " all known ", "findingIds": []any{id}}), 1, 1)
 	if got := reason(i.want(200, "GET", "/v2/findings/"+id.(string), nil)); got != "all known" {
 		t.Errorf("the reason is %q", got)
 	}

@@ -188,9 +188,9 @@ func TestTwoOrganisationsMayHaveTheSameAccount(t *testing.T) {
 	one.want(200, "GET", accounts+"/"+accountID(1), nil)
 }
 
-// ownOnly are operations that take no id of an organisation: responses of some differ
-// between calls, and the login of a program belongs to no organisation until a user
-// confirms it.
+// ownOnly are operations that are not probed, because they take no id of an organisation.
+// Responses of some differ between calls. The login of a program belongs to no
+// organisation until a user confirms it.
 var ownOnly = []string{"listAuditRecords", "getMetrics", "createUser", "getDeviceLogin", "decideDeviceLogin"}
 
 // bodies returns pairs of request bodies that differ only in whose ids they contain.

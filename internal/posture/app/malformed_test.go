@@ -41,7 +41,7 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 				"provider": {"aws", "azure", "gcp"}, "cloud_account_id": {accountID(1), accountID(2)}, "credential_id": {credential},
 				"pair": {accountID(1) + "_" + credential}, "user_id": {string(other.ID)},
 			},
-			Skip: []string{"revokeApiToken", "streamPulse"}, // one may revoke the caller's own token, the other does not end for 50 s
+			Skip: []string{"revokeApiToken", "streamPulse"}, // revokeApiToken may revoke the caller's own token; streamPulse does not end for 50 s
 		}.Run(t)
 	})
 }

@@ -32,7 +32,7 @@ func TestRuleTrial(t *testing.T) {
 			}
 		}
 		i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: "AWS.EC2.Vpc", Region: "eu-west-1"},
-			vpc("bad", posture.Flag("isDefault", true)), vpc("good", posture.Flag("isDefault", false)), vpc("dark", posture.Unknown("isDefault", "denied")))
+			vpc("bad", posture.Flag("isDefault", true)), vpc("good", posture.Flag("isDefault", false)), vpc("unreadable", posture.Unknown("isDefault", "denied")))
 		try := func(query, account string) object { return object{"query": query, "partitionKey": account} }
 		const path, text = "/v1/rules/test", `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true)`
 
@@ -47,7 +47,7 @@ func TestRuleTrial(t *testing.T) {
 			for _, r := range results(got) {
 				verdicts[r["entity"].(object)["entityName"]] = r["verdict"]
 			}
-			if len(verdicts) != 2 || verdicts["bad"] != "Violation" || verdicts["dark"] != "Unknown" {
+			if len(verdicts) != 2 || verdicts["bad"] != "Violation" || verdicts["unreadable"] != "Unknown" {
 				t.Errorf("verdicts %v", verdicts)
 			}
 			cost, _ := got.body["cost"].(object)

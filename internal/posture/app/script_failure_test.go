@@ -39,7 +39,7 @@ func (d *scriptFixture) refuse(request string) {
 	d.url = proxy.URL
 }
 
-// override makes bash code answer the calls of a program that begin with words.
+// override replaces a simulated program: calls whose arguments begin with words run bash code instead.
 func (d *scriptFixture) override(program, words, code string) {
 	d.t.Helper()
 	name := filepath.Join(d.dir, program)
@@ -62,7 +62,7 @@ func removesAccess(c cli.Call) bool {
 }
 
 // TestScriptsStopWhenTheServerRefuses checks that a script fails if the server refuses a
-// request, and does not take the missing answer for "nothing uses it".
+// request. It must not conclude from the missing answer that nothing uses the credential.
 func TestScriptsStopWhenTheServerRefuses(t *testing.T) {
 	t.Parallel()
 	for _, p := range posture.Providers {

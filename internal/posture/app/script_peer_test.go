@@ -23,7 +23,7 @@ func TestPeerScripts(t *testing.T) {
 	if address == "" {
 		t.Skip("VIGIL_TEST_MOTO does not name a moto server")
 	}
-	real, err := exec.LookPath("aws")
+	awsCommand, err := exec.LookPath("aws")
 	if err != nil {
 		t.Fatal("aws is not installed")
 	}
@@ -41,7 +41,7 @@ func TestPeerScripts(t *testing.T) {
 	if err := os.Remove(filepath.Join(d.dir, "aws")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(real, filepath.Join(d.dir, "aws")); err != nil {
+	if err := os.Symlink(awsCommand, filepath.Join(d.dir, "aws")); err != nil {
 		t.Fatal(err)
 	}
 	d.wait = 1 // moto sends no events and the server cannot read it, so waiting is useless
@@ -49,7 +49,7 @@ func TestPeerScripts(t *testing.T) {
 	// role.
 	const ownAccount, otherAccount = "123456789012", "200000000002"
 	runAWS := func(arguments ...string) string {
-		text, _ := exec.CommandContext(t.Context(), real, append(arguments, "--output", "text")...).CombinedOutput()
+		text, _ := exec.CommandContext(t.Context(), awsCommand, append(arguments, "--output", "text")...).CombinedOutput()
 		return strings.TrimSpace(string(text))
 	}
 	runAWS("iam", "create-role", "--role-name", "OrganizationAccountAccessRole", "--assume-role-policy-document", "{}")
@@ -58,7 +58,10 @@ func TestPeerScripts(t *testing.T) {
 	runAWS("cloudtrail", "start-logging", "--name", "all")
 
 	for _, option := range []string{"", "--cloudformation"} {
-		ids := []string{ownAccount, otherAccount}[:times(option)] // with an option only the own account
+		ids := []string{ownAccount, otherAccount}
+		if option != "" { // only the own account
+			ids = ids[:1]
+		}
 		arguments := slices.Concat(strings.Fields(option), ids)
 		for range times(option) {
 			printed, err := d.bash(posture.AWS, "link.sh", arguments...)

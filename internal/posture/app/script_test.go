@@ -26,7 +26,7 @@ type scriptFixture struct {
 	*cli.Server
 	dir   string
 	token string
-	url   string // address of the server for scripts; the one they were downloaded from if ""
+	url   string // if not "", scripts call this address instead of the one they were downloaded from
 	wait  int    // how often scripts poll before they give up
 }
 

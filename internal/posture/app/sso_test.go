@@ -20,13 +20,13 @@ import (
 
 // An ssoFixture is a server with an identity provider.
 type ssoFixture struct {
-	t       *testing.T
-	in      *instance.Installation
-	base    string
-	idp     *idp.Provider // nil while it is down
-	mapping string        // path of the file
-	admin   *client
-	org     auth.Org
+	t           *testing.T
+	in          *instance.Installation
+	base        string
+	idp         *idp.Provider // nil while it is down
+	mappingFile string        // path of the file that maps groups
+	admin       *client
+	org         auth.Org
 }
 
 const mapping = `
@@ -38,7 +38,7 @@ const mapping = `
 
 func newSSOFixture(t *testing.T, dsn string) *ssoFixture {
 	t.Helper()
-	f := &ssoFixture{t: t, mapping: filepath.Join(t.TempDir(), "groups.yaml")}
+	f := &ssoFixture{t: t, mappingFile: filepath.Join(t.TempDir(), "groups.yaml")}
 	f.writeMapping(mapping)
 	var handler http.Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
@@ -60,7 +60,7 @@ func newSSOFixture(t *testing.T, dsn string) *ssoFixture {
 	a, f.in = buildWith(t, dsn, app.Options{Cloud: new(memcloud.Cloud)}, func(p *config.Posture) {
 		p.SSO = config.SSO{
 			Issuer: provider.URL, ClientID: "vigil", ClientSecret: "file:" + key, Scopes: "openid profile email groups", GroupsClaim: "groups",
-			GroupsFile: f.mapping, RedirectBase: server.URL,
+			GroupsFile: f.mappingFile, RedirectBase: server.URL,
 		}
 	})
 	handler = a.Handler()
@@ -85,7 +85,7 @@ func newSSOFixture(t *testing.T, dsn string) *ssoFixture {
 // writeMapping replaces the file that maps groups to organisations and roles.
 func (f *ssoFixture) writeMapping(text string) {
 	f.t.Helper()
-	if err := os.WriteFile(f.mapping, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(f.mappingFile, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -69,8 +69,8 @@ func awaitTrace(t *testing.T, spans *tracetest.InMemoryExporter, route string, n
 	}
 }
 
-// missingSpans returns the names with which no span begins in a trace that begins with a request to a
-// route. If there are several such traces, it uses the most complete one.
+// missingSpans returns those of the names with which the name of no span in a trace begins. It considers the traces
+// that begin with a request to the route, and returns the result for the most complete one.
 func missingSpans(all tracetest.SpanStubs, route string, names []string) []string {
 	missing := names
 	for _, s := range all {
