@@ -55,7 +55,7 @@ func TestSharedResponsesAreFreed(t *testing.T) {
 	r.Answers = collect.NewAnswers()
 	release := reserve("AWS.Test.Book")
 	read("AWS.Test.Book", "no other unit of the run needs the call", 1)
-	read("AWS.Test.Book", "and its response is not kept", 1)
+	read("AWS.Test.Book", "its response was not kept", 1)
 	release()
 }
 

@@ -134,8 +134,8 @@ func TestReaderBatchesAndPages(t *testing.T) {
 	}
 }
 
-// A refused part of a list does not prevent the rest from being read, but the
-// list is incomplete. Items that were deleted in the meantime are not a failure.
+// TestReaderContinuesAfterRefusedPart checks that a refused part of a list does not prevent the rest
+// from being read, but makes the list incomplete. Items that were deleted in the meantime are not a failure.
 func TestReaderContinuesAfterRefusedPart(t *testing.T) {
 	t.Parallel()
 	r, calls := newReader(t, clusterAnswers(), clusters, nodes)
@@ -220,7 +220,7 @@ func TestReaderGet(t *testing.T) {
 	}
 }
 
-// A type without get is searched in its list, whose parts are read concurrently.
+// busRules declares a type without get: a single resource is searched in the list, whose parts are read concurrently.
 const busRules = `
 type: AWS.Test.Rule
 doc: A rule.

@@ -35,14 +35,14 @@ func TestValidate(t *testing.T) {
 		reason  string
 		fails   bool
 	}{
-		"a good role":         {c.options, c.access(0), posture.AccountActive, "", false},
-		"a wrong external id": {c.options, accessTo(a.ID, a.RoleArn, "guess"), posture.AccountValidationFailed, "external id", false},
-		"no external id":      {c.options, accessTo(a.ID, a.RoleArn, ""), posture.AccountValidationFailed, "trust policy", false},
-		"an unknown role":     {c.options, accessTo(a.ID, a.RoleArn+"x", a.ExternalID), posture.AccountValidationFailed, a.RoleArn + "x", false},
-		"another account's":   {c.options, accessTo("123456789012", a.RoleArn, a.ExternalID), posture.AccountValidationFailed, "123456789012", false},
-		"not a role":          {c.options, accessTo(a.ID, "nonsense", a.ExternalID), posture.AccountValidationFailed, "role", false},
-		"a role that may not": {c.options, accessTo(a.ID, a.DeniedRoleArn, a.ExternalID), posture.AccountDenyAccess, "ec2:DescribeRegions", false},
-		"our own identity":    {stranger, c.access(0), "", "", true},
+		"a good role":                     {c.options, c.access(0), posture.AccountActive, "", false},
+		"a wrong external id":             {c.options, accessTo(a.ID, a.RoleArn, "guess"), posture.AccountValidationFailed, "external id", false},
+		"no external id":                  {c.options, accessTo(a.ID, a.RoleArn, ""), posture.AccountValidationFailed, "trust policy", false},
+		"an unknown role":                 {c.options, accessTo(a.ID, a.RoleArn+"x", a.ExternalID), posture.AccountValidationFailed, a.RoleArn + "x", false},
+		"another account's":               {c.options, accessTo("123456789012", a.RoleArn, a.ExternalID), posture.AccountValidationFailed, "123456789012", false},
+		"not a role":                      {c.options, accessTo(a.ID, "nonsense", a.ExternalID), posture.AccountValidationFailed, "role", false},
+		"a role without permissions":      {c.options, accessTo(a.ID, a.DeniedRoleArn, a.ExternalID), posture.AccountDenyAccess, "ec2:DescribeRegions", false},
+		"wrong credentials of the server": {stranger, c.access(0), "", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, reason, err := aws.New(test.options).Validate(t.Context(), test.access)
@@ -50,7 +50,7 @@ func TestValidate(t *testing.T) {
 				t.Errorf("got %q, %q, %v; want %q with %q", status, reason, err, test.status, test.reason)
 			}
 			if strings.Contains(reason, a.ExternalID) {
-				t.Errorf("%q tells the external id", reason)
+				t.Errorf("the reason contains the external id: %q", reason)
 			}
 		})
 	}
@@ -85,10 +85,10 @@ func TestMembersOfAnOrganisation(t *testing.T) {
 		t.Errorf("the first is %+v", m)
 	}
 	if members[1].Root {
-		t.Error("a member is called root")
+		t.Error("the second account is reported as the management account")
 	}
 	if _, err := source.Members(t.Context(), c.access(1)); !errors.Is(err, collect.ErrDenied) || !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "organizations:ListAccounts") {
-		t.Errorf("a member asked: %v", err)
+		t.Errorf("Members with a role of a member account: %v", err)
 	}
 	wrong := accessTo(c.Account(0).ID, c.Account(0).RoleArn, "another")
 	if _, err := source.Members(t.Context(), wrong); !errors.Is(err, collect.ErrIdentity) || !fault.Is(err, fault.Invalid) {
@@ -96,7 +96,7 @@ func TestMembersOfAnOrganisation(t *testing.T) {
 	}
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "organizations"}, Kind: gateway.Fail})
 	if _, err := source.Members(t.Context(), c.access(0)); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("AWS is away: %v", err)
+		t.Errorf("Members while AWS fails: %v, want an error of the kind Unavailable", err)
 	}
 }
 
@@ -104,11 +104,11 @@ func TestPrincipal(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 1})
 	if got, err := aws.New(c.options).Principal(t.Context()); err != nil || got != "arn:aws:iam::111111111111:user/collector" {
-		t.Errorf("we are %q, %v", got, err)
+		t.Errorf("Principal = %q, %v", got, err)
 	}
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "sts"}, Kind: gateway.Fail})
 	if got, err := aws.New(c.options).Principal(t.Context()); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("AWS is away: %q, %v", got, err)
+		t.Errorf("Principal while AWS fails: %q, %v, want an error of the kind Unavailable", got, err)
 	}
 }
 
@@ -121,8 +121,8 @@ func (s *stsHost) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
 }
 
-// TestPrincipalInPartition configures a region of a partition, in which alone the credentials are
-// valid.
+// TestPrincipalInPartition configures a region of each partition. Credentials are valid in one
+// partition only, so the call must go to a host of that partition.
 func TestPrincipalInPartition(t *testing.T) {
 	for region, host := range map[string]string{"us-gov-east-1": "sts.us-gov-west-1.amazonaws.com", "cn-north-1": "sts.cn-north-1.amazonaws.com.cn", "eu-west-1": "sts.us-east-1.amazonaws.com"} {
 		t.Setenv("AWS_REGION", region)
@@ -130,7 +130,7 @@ func TestPrincipalInPartition(t *testing.T) {
 		source := aws.New(aws.Options{HTTP: &http.Client{Transport: sts}, Identity: aws.Identity{AccessKeyID: "AKIATEST", SecretAccessKey: "x"}})
 		got, err := source.Principal(t.Context())
 		if err != nil || got != "arn:aws-us-gov:iam::111111111111:user/collector" || !slices.Equal(sts.hosts, []string{host}) {
-			t.Errorf("%s: we are %q by %q, %v; want %s", region, got, sts.hosts, err, host)
+			t.Errorf("%s: Principal = %q, %v, from the hosts %q; want %s", region, got, err, sts.hosts, host)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestPermanentThrottlingIsReported(t *testing.T) {
 	begin := time.Now()
 	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.EC2.Volume")
 	if errs := got.Failures["AWS.EC2.Volume"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrThrottled) {
-		t.Errorf("%v", errs)
+		t.Errorf("the list of volumes fails with %v, want ErrThrottled", errs)
 	}
 	if limits.after != time.Second || time.Since(begin) < time.Second {
 		t.Errorf("the response asks for a pause of 1s; the limiter got %v after %v", limits.after, time.Since(begin))
@@ -249,12 +249,12 @@ func TestPermanentlyRefusedSession(t *testing.T) {
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "s3", Action: "GetBucketAcl"}, Kind: gateway.Expire})
 	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.S3.Bucket")
 	if errs := got.Failures["AWS.S3.Bucket"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrIdentity) {
-		t.Errorf("%v", errs)
+		t.Errorf("the list of buckets fails with %v, want ErrIdentity", errs)
 	}
 }
 
-// TestMalformedResponses: garbage, a truncated response, a cut connection, no
-// response or an internal error fails the unit but not the run, and nothing is
+// TestMalformedResponses checks that garbage, a truncated response, a cut connection, no
+// response or an internal error fails the unit but not the run, and that nothing is
 // reported as absent.
 func TestMalformedResponses(t *testing.T) {
 	t.Parallel()
@@ -271,17 +271,18 @@ func TestMalformedResponses(t *testing.T) {
 	for _, kind := range []gateway.Kind{gateway.Garbage, gateway.Half, gateway.Reset, gateway.Fail, gateway.Hang, gateway.Stall} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
+			slow := kind == gateway.Hang || kind == gateway.Stall
 			c := start(t, simaws.Options{Seed: 1, Regions: []string{"us-east-1"}})
 			var types []posture.EntityType
 			for entity, call := range calls {
-				if slow := kind == gateway.Hang || kind == gateway.Stall; slow && call.Service != "ec2" && call.Service != "kms" {
+				if slow && call.Service != "ec2" && call.Service != "kms" {
 					continue // hanging is slow: one XML and one JSON service are enough
 				}
 				types = append(types, entity)
 				c.fault(t, gateway.Fault{Match: call, Kind: kind})
 			}
 			c.options.Attempts = 2
-			if kind == gateway.Hang || kind == gateway.Stall { // the others must not run out of time on a busy machine
+			if slow { // the others must not run out of time on a busy machine
 				c.options.Timeout = 2 * time.Second
 			}
 			got := collecttest.All(t, aws.New(c.options), c.access(0), types...)
@@ -318,7 +319,7 @@ func TestServiceNotEnabledIsNoError(t *testing.T) {
 	c.fault(t, gateway.Fault{Match: gateway.Call{Service: "redshift"}, Kind: gateway.Off})
 	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.Redshift.Cluster")
 	if errs := got.Failures["AWS.Redshift.Cluster"]; len(errs) != 1 || !errors.Is(errs[0], collect.ErrOff) {
-		t.Errorf("%v", errs)
+		t.Errorf("the list of clusters fails with %v, want ErrOff", errs)
 	}
 }
 

@@ -282,7 +282,7 @@ func TestNoFlawsNoFindings(t *testing.T) {
 	rules := collecttest.Needs(t, "aws")
 	for _, r := range rules {
 		if len(g.EntitiesOf(r.ResourceType)) == 0 {
-			t.Errorf("%s judges no %s", r.ID, r.ResourceType)
+			t.Errorf("the account has no %s that the rule %s could find", r.ResourceType, r.ID)
 		}
 	}
 	if findings := g.found(rules); len(findings) > 0 {

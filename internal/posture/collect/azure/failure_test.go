@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"good", valid, posture.AccountActive, ""},
 		{"good government", r.access(1), posture.AccountActive, ""},
-		{"secret id for value", with(func(c *simazure.Credential) { c.Key = "not the key" }), posture.AccountValidationFailed, "The ApplicationKey is wrong: it must be the secret's value, not its identifier (AADSTS7000215)."},
+		{"the secret's id instead of its value", with(func(c *simazure.Credential) { c.Key = "not the key" }), posture.AccountValidationFailed, "The ApplicationKey is wrong: it must be the secret's value, not its identifier (AADSTS7000215)."},
 		{"unknown application", with(func(c *simazure.Credential) { c.Application = "00000000-0000-0000-0000-000000000002" }), posture.AccountValidationFailed, "no application with this ApplicationId"},
 		{"unknown directory", with(func(c *simazure.Credential) { c.Tenant = "00000000-0000-0000-0000-000000000003" }), posture.AccountValidationFailed, "no directory with this DirectoryId"},
 		{"wrong cloud", government, posture.AccountValidationFailed, "check it and the AccountType"},
@@ -117,7 +117,7 @@ func TestDeniedDetailsAreUnknown(t *testing.T) {
 							t.Errorf("%s: %s is %+v", id, name, p)
 						}
 						if service != "Microsoft.Graph" && !strings.Contains(p.Error, "permission "+action+" is missing") {
-							t.Errorf("%s: %s is unknown because %s", id, name, p.Error)
+							t.Errorf("%s: %s is unknown because %s, want that permission %s is missing", id, name, p.Error, action)
 						}
 						found++
 					}

@@ -79,7 +79,7 @@ func TestValidate(t *testing.T) {
 		"all is well":              {c.access(0), posture.AccountActive, ""},
 		"another project":          {c.access(1), posture.AccountActive, ""},
 		"denied":                   {c.Projects()[0].Access("org", c.Denied()), posture.AccountDenyAccess, "roles/viewer"},
-		"sees and may not read":    {c.Projects()[0].Access("org", c.Limited("blind", "resourcemanager.projects.get")), posture.AccountDenyAccess, "compute.instances.list"},
+		"may only see the project": {c.Projects()[0].Access("org", c.Limited("blind", "resourcemanager.projects.get")), posture.AccountDenyAccess, "compute.instances.list"},
 		"no such project":          {elsewhere, posture.AccountDenyAccess, "no-such-project-1"},
 		"another email in the key": {with(map[string]string{"client_email": reader.Email + ".example.com"}), posture.AccountValidationFailed, "not to"},
 		"another account's key":    {with(map[string]string{"private_key": other}), posture.AccountValidationFailed, "make a new key"},
@@ -165,7 +165,7 @@ func TestDiscovery(t *testing.T) {
 	}
 	c.fault(t, "cloudresourcemanager.projects.list", gateway.Fault{Kind: gateway.Fail})
 	if _, err := c.source().Discover(t.Context(), parse(c.Reader().Key)); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("the cloud is away: %v", err)
+		t.Errorf("Discover while the list fails: %v, want an error of the kind Unavailable", err)
 	}
 }
 

@@ -162,7 +162,7 @@ func TestMissingResourcesAreGone(t *testing.T) {
 			name = "nobody/nothing"
 		}
 		err := unit.Get(t.Context(), name, func(r *collect.Resource) error {
-			t.Errorf("%s: there is a %s", d.Type, r.ID)
+			t.Errorf("%s: the read of a missing resource returned %s", d.Type, r.ID)
 			return nil
 		})
 		if !isGone(err) {

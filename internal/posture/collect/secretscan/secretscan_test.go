@@ -78,8 +78,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Every rule must be usable: its expressions compile, its keywords are in lower case, and its
-// group exists.
+// TestRulesAreValid checks that every rule can be used: its expressions compile, its keywords are
+// in lower case, and its group exists.
 func TestRulesAreValid(t *testing.T) {
 	set := loadRules()
 	if len(set.Rules) < 200 {
@@ -110,7 +110,7 @@ func TestRulesAreValid(t *testing.T) {
 	}
 }
 
-// No result contains a secret, with or without the prefix of its kind, such as AKIA.
+// TestResultsHaveNoSecrets checks that no result contains a secret, with or without the prefix of its kind, such as AKIA.
 func TestResultsHaveNoSecrets(t *testing.T) {
 	for _, secret := range []string{awsKey, awsSecret, slack, github, google, "hunter2x"} {
 		text, err := json.Marshal([]any{Text("DB_PASSWORD=" + secret), Variable("DB_PASSWORD", secret)})
