@@ -80,8 +80,8 @@ func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, 
 			before, after := verdicts[i], b.judge(t, e, read.Case, read.found)
 			for _, id := range objects(before.Violating) {
 				// A violation may also end because the list of its type failed and did not contain it.
-				there := slices.ContainsFunc(read.found, func(f posture.Entity) bool { return f.ID == id })
-				if !slices.Contains(objects(after.Violating), id) && !slices.Contains(after.Unknown, id) && (there || !read.failed[e.Type]) {
+				stillRead := slices.ContainsFunc(read.found, func(f posture.Entity) bool { return f.ID == id })
+				if !slices.Contains(objects(after.Violating), id) && !slices.Contains(after.Unknown, id) && (stillRead || !read.failed[e.Type]) {
 					t.Errorf("%s: case %q with %s: %s passes", e.ID, c.Name, call, id)
 				}
 			}
@@ -121,7 +121,7 @@ func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.Entity
 }
 
 // refusals returns variants of the answers, by name: in each one, one call is refused.
-// Without every, calls are only denied, and not for single inputs.
+// Unless every is true, calls are only denied, not throttled, and only for all their inputs together.
 func refusals(answers map[string]any, every bool) map[string]map[string]any {
 	all := map[string]map[string]any{}
 	words := []string{"denied"}

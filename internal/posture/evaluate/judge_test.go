@@ -19,8 +19,9 @@ import (
 
 const openGroup = `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').has('isInternet', true))`
 
-// TestUnreadRegionsMakeAccountWideVerdictsUnknown checks that a rule about resources
-// without a region is not decided by types of regions if some regions are not read.
+// TestUnreadRegionsMakeAccountWideVerdictsUnknown limits the collection to some regions. The
+// verdict of a rule about resources without a region is then unknown if the rule also reads
+// types that are read region by region.
 func TestUnreadRegionsMakeAccountWideVerdictsUnknown(t *testing.T) {
 	t.Parallel()
 	bucket := entity(bucketType, region, "b", posture.Flag("public", true))
@@ -124,13 +125,13 @@ func TestVerdictsOfSingleRules(t *testing.T) {
 			failed:   [][2]string{{string(hostType), region}, {string(roleType), posture.Global}},
 			violates: []string{"web"},
 		},
-		"an absence is not believed when nothing was read": {
+		"no edge is assumed to be absent if the type that has it could not be read": {
 			rule:     rule("lonely", `g.V().hasLabel('AWS.KMS.Key').not(__.in('ENCRYPTED_BY'))`),
 			entities: []posture.Entity{entity(keyType, region, "k")},
 			failed:   [][2]string{{string(bucketType), region}},
 			unknown:  []string{"k"},
 		},
-		"what belongs to no region needs all of them": {
+		"a verdict about an entity without a region needs the types of all regions": {
 			rule: rule("role", `g.V().hasLabel('AWS.IAM.Role').not(__.in('HAS_ROLE'))`),
 			entities: []posture.Entity{
 				entity(roleType, posture.Global, "r"),

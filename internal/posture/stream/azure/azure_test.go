@@ -161,11 +161,11 @@ func TestMessagesAboutTheStreamItself(t *testing.T) {
 	verifier := newVerifier()
 	h, validation := events.Validation(subscription, "code-1", now)
 	for _, tt := range []struct {
-		name string
-		h    http.Header
-		body []byte
-		sign posture.StreamSignal
-		code string
+		name   string
+		h      http.Header
+		body   []byte
+		signal posture.StreamSignal
+		code   string
 	}{
 		{"validation", h, validation, posture.SignalConnected, "code-1"},
 		{"deleted", nil, events.Deleted(subscription, now), posture.SignalDisconnected, ""},
@@ -174,13 +174,13 @@ func TestMessagesAboutTheStreamItself(t *testing.T) {
 		{"ready in the common schema", nil, events.NewOperation(subscription, "", azure.OperationReady, now).Common(), posture.SignalConnected, ""},
 	} {
 		got, err := verifier.Verify(t.Context(), secret, tt.h, tt.body)
-		if err != nil || len(got.Messages) != 1 || got.Messages[0].Signal != tt.sign || got.Validation != tt.code || len(got.Messages[0].Target) != 0 {
+		if err != nil || len(got.Messages) != 1 || got.Messages[0].Signal != tt.signal || got.Validation != tt.code || len(got.Messages[0].Target) != 0 {
 			t.Errorf("%s: %+v, %v", tt.name, got, err)
 		}
 	}
 }
 
-// TestValidationWithoutACodeIsRefused checks that the reason is not the schema, which is known.
+// TestValidationWithoutACodeIsRefused checks that the error names the missing code, not the schema, which is known.
 func TestValidationWithoutACodeIsRefused(t *testing.T) {
 	t.Parallel()
 	h, body := events.Validation(subscription, "", now)
@@ -248,7 +248,7 @@ func TestIDsAreThoseOfTheCollector(t *testing.T) {
 	}
 }
 
-// edit changes a body that was decoded.
+// edit decodes a body, changes it and encodes it again.
 func edit(body []byte, f func(m map[string]any)) []byte {
 	var m map[string]any
 	if err := json.Unmarshal(body, &m); err != nil {
@@ -272,6 +272,7 @@ func operation(sub, resource string, at time.Time) events.Operation {
 
 var foreign = strings.Replace(nsg, subscription, other, 1)
 
+// header returns the headers of a binary cloud event, one of them changed.
 func header(name, value string) http.Header {
 	h, _ := write().Binary()
 	h.Set(name, value)
@@ -283,6 +284,7 @@ func validation(sub string, at time.Time) []byte {
 	return body
 }
 
+// data returns the body of a binary cloud event.
 func data() []byte {
 	_, body := write().Binary()
 	return body
@@ -315,7 +317,7 @@ var forgeries = []struct {
 	{"topic of another subscription", secret, refusal.Foreign, nil, []byte("[" + string(edit(write().CloudEvent(), func(m map[string]any) {
 		m["source"] = "/subscriptions/" + other
 	})) + "]")},
-	{"one of a batch of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now))},
+	{"a batch with an event of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now))},
 	{"without a subscription", secret, refusal.Foreign, nil, edit(write().Classic(), func(m map[string]any) {
 		a := activity(m)
 		delete(a, "subscriptionId")
@@ -326,9 +328,9 @@ var forgeries = []struct {
 	{"an hour and a second old, classic", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Classic()},
 	{"an hour and a second old, common", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(-time.Hour-time.Second)).Common()},
 	{"an hour and a second old, grid", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-time.Hour-time.Second)))},
-	{"only old of a batch", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-3*time.Hour)), operation(subscription, nsg, now.Add(-2*time.Hour)))},
-	{"one old of a batch, of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now.Add(-2*time.Hour)))},
-	{"one old of a batch, with another secret", "made-up", refusal.Unknown, nil, events.GridBatch(write(), operation(subscription, nsg, now.Add(-2*time.Hour)))},
+	{"a batch of old events only", secret, refusal.Stale, nil, events.GridBatch(operation(subscription, nsg, now.Add(-3*time.Hour)), operation(subscription, nsg, now.Add(-2*time.Hour)))},
+	{"a batch with an old event of another subscription", secret, refusal.Foreign, nil, events.GridBatch(write(), operation(other, foreign, now.Add(-2*time.Hour)))},
+	{"a batch with an old event, with a made-up secret", "made-up", refusal.Unknown, nil, events.GridBatch(write(), operation(subscription, nsg, now.Add(-2*time.Hour)))},
 	{"sent in the future", secret, refusal.Stale, nil, operation(subscription, nsg, now.Add(2*time.Hour)).CloudEvent()},
 	{"old validation", secret, refusal.Stale, nil, validation(subscription, now.Add(-2*time.Hour))},
 	{"old deletion", secret, refusal.Stale, nil, events.Deleted(subscription, now.Add(-2*time.Hour))},
@@ -404,7 +406,7 @@ func FuzzVerify(f *testing.F) {
 		}
 		for _, m := range o.Messages {
 			if m.ID == "" || m.Time.IsZero() {
-				t.Fatalf("%+v", m)
+				t.Fatalf("a message without an id or a time: %+v", m)
 			}
 		}
 	})
