@@ -52,6 +52,7 @@ func dump(t require, g *graph.Graph) []string {
 	return lines
 }
 
+// require is what the helpers need of *testing.T, testing.TB and *rapid.T.
 type require interface {
 	Fatalf(format string, args ...any)
 }

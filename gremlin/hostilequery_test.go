@@ -195,13 +195,13 @@ type heapWatch struct {
 // the live bytes to exceed the limit.
 func (w *heapWatch) Err() error {
 	if w.resumed.IsZero() {
-		w.base = alive()
+		w.base = liveHeap()
 	} else {
 		w.remaining -= time.Since(w.resumed)
 	}
 	allocated := sample("/gc/heap/allocs:bytes")
 	if allocated-w.allocated > max(w.allowed-w.alive, 1<<20) {
-		w.alive, w.allocated = alive()-w.base, allocated
+		w.alive, w.allocated = liveHeap()-w.base, allocated
 		w.peak = max(w.peak, w.alive)
 	}
 	w.resumed = time.Now()
@@ -211,8 +211,8 @@ func (w *heapWatch) Err() error {
 	return w.Context.Err()
 }
 
-// alive returns the live bytes of the heap.
-func alive() int64 {
+// liveHeap collects garbage and returns the live bytes of the heap.
+func liveHeap() int64 {
 	runtime.GC()
 	return sample("/gc/heap/live:bytes")
 }

@@ -27,7 +27,7 @@ func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := vigil(t, environ, 1, "admin", "restore", backup); !strings.Contains(got, "stop them first") {
-		t.Error(got)
+		t.Errorf("the restore printed %q, want the advice to stop the workers", got)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestRestoreRefusesADatabaseThatIsOpen(t *testing.T) {
 	}
 	got := vigil(t, environ, 1, "admin", "restore", backup)
 	if !strings.Contains(got, "stop the servers first") {
-		t.Error(got)
+		t.Errorf("the restore printed %q, want the advice to stop the servers", got)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := vigil(t, environ, 1, "admin", "restore", backup); !strings.Contains(got, "stop the servers first") {
-		t.Error(got)
+		t.Errorf("the restore printed %q, want the advice to stop the servers", got)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

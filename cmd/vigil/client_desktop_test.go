@@ -163,8 +163,8 @@ func loggedIn(t *testing.T) (*desktopServer, desktopListFlags) {
 func TestDesktopCommands(t *testing.T) {
 	t.Parallel()
 	server, flags := loggedIn(t)
-	json, csv := flags, flags
-	json.Output, csv.Output = "json", "csv"
+	asJSON, asCSV := flags, flags
+	asJSON.Output, asCSV.Output = "json", "csv"
 	for _, c := range []struct {
 		command interface{ Run(*environment) error }
 		want    []string // in the output
@@ -174,15 +174,15 @@ func TestDesktopCommands(t *testing.T) {
 	}{
 		{&desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "none"},
 			[]string{"FARM  3      1   1        1", "12 sessions on RDS servers", "ERROR   FARM  blue  2         2023-11-14T22:13:20Z  no server answers; the disk is full"}, "GET /rest/monitor/overview", "", nil},
-		{&desktopStatusCmd{desktopListFlags: json, Interval: 1, FailOn: "warning"}, []string{`"problem_count": 2`}, "GET /rest/monitor/overview", "2 components", nil},
-		{&desktopStatusCmd{desktopListFlags: csv, Interval: 1, FailOn: "error"}, []string{"FARM,3,1,1,1,0,0\n"}, "GET /rest/monitor/overview", "1 components", nil},
-		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"event-database", "farm"}, Health: []string{"error", "unknown"}},
+		{&desktopStatusCmd{desktopListFlags: asJSON, Interval: 1, FailOn: "warning"}, []string{`"problem_count": 2`}, "GET /rest/monitor/overview", "2 components", nil},
+		{&desktopStatusCmd{desktopListFlags: asCSV, Interval: 1, FailOn: "error"}, []string{"FARM,3,1,1,1,0,0\n"}, "GET /rest/monitor/overview", "1 components", nil},
+		{&desktopComponentsCmd{desktopListFlags: asCSV, Kind: []string{"event-database", "farm"}, Health: []string{"error", "unknown"}},
 			[]string{"EVENT_DATABASE,,NOT_CONFIGURED", "FARM,Blue,ERROR"}, "GET /rest/monitor/farms", "", nil},
-		{&desktopComponentsCmd{desktopListFlags: csv, Kind: []string{"toaster"}}, nil, "", "no kind", nil},
-		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"blue"}, Status: []string{"ok"}, Text: "rds"}, []string{"rds1,Blue,AVAILABLE,OK,7"},
+		{&desktopComponentsCmd{desktopListFlags: asCSV, Kind: []string{"toaster"}}, nil, "", "no kind", nil},
+		{&desktopMachinesCmd{desktopListFlags: asCSV, Farm: []string{"blue"}, Status: []string{"ok"}, Text: "rds"}, []string{"rds1,Blue,AVAILABLE,OK,7"},
 			"GET /rest/monitor/rds-servers?farm_id=f1&q=rds&status=OK", "", nil},
-		{&desktopMachinesCmd{desktopListFlags: csv, Farm: []string{"red"}}, nil, "GET /rest/monitor/farms", "no farm", nil},
-		{&desktopAlertsListCmd{desktopListFlags: csv, State: []string{"firing"}, Limit: 5}, []string{"FIRING,2023-11-14T22:13:20Z,Down,FARM,Blue,2"},
+		{&desktopMachinesCmd{desktopListFlags: asCSV, Farm: []string{"red"}}, nil, "GET /rest/monitor/farms", "no farm", nil},
+		{&desktopAlertsListCmd{desktopListFlags: asCSV, State: []string{"firing"}, Limit: 5}, []string{"FIRING,2023-11-14T22:13:20Z,Down,FARM,Blue,2"},
 			"GET /rest/monitor/alert-groups?limit=5&state=FIRING", "", nil},
 		{&desktopAlertsAckCmd{desktopFlags: flags.desktopFlags, ID: "g1", Comment: "mine"}, []string{"Down of Blue: acknowledged"}, "PUT /rest/monitor/alert-groups/g1/acknowledgement", "", map[string]any{"comment": "mine"}},
 		{&desktopAlertsSilenceCmd{desktopFlags: flags.desktopFlags, ID: "g1", For: new(time.Hour), Reason: "works"}, []string{"silenced until"}, "PUT /rest/monitor/alert-groups/g1/silence", "", map[string]any{"reason": "works"}},

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// pretendServer is a fake posture server that records the last request.
-func pretendServer(t *testing.T) (url string, last *map[string]any) {
+// fakePostureServer is a fake posture server that records the last request.
+func fakePostureServer(t *testing.T) (url string, last *map[string]any) {
 	t.Helper()
 	last = new(map[string]any)
 	stateRequests := 0 // requests for the state of the browser login; the third is answered "approved"
@@ -87,7 +87,7 @@ func commandsOn(t *testing.T, token string, serve http.HandlerFunc) func(args ..
 
 func TestClientCommands(t *testing.T) {
 	t.Parallel()
-	url, last := pretendServer(t)
+	url, last := fakePostureServer(t)
 	dir := t.TempDir()
 	profiles, token := filepath.Join(dir, "profiles.yaml"), filepath.Join(dir, "token")
 	if err := os.WriteFile(token, []byte("api-token\n"), 0o600); err != nil {

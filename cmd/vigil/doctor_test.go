@@ -28,8 +28,8 @@ func newDoctor(t *testing.T) *doctor {
 	return &doctor{conf: conf, now: time.Now}
 }
 
-// found returns the diagnoses by check.
-func found(t *testing.T, d *doctor) map[string]diagnosis {
+// diagnoses returns the diagnoses by check.
+func diagnoses(t *testing.T, d *doctor) map[string]diagnosis {
 	t.Helper()
 	all := map[string]diagnosis{}
 	for _, diagnosis := range d.examine(t.Context(), time.Minute) {
@@ -41,7 +41,7 @@ func found(t *testing.T, d *doctor) map[string]diagnosis {
 	return all
 }
 
-func want(t *testing.T, got map[string]diagnosis, statuses map[string]string) {
+func wantStatuses(t *testing.T, got map[string]diagnosis, statuses map[string]string) {
 	t.Helper()
 	for check, status := range statuses {
 		if got[check].status != status {
@@ -53,14 +53,14 @@ func want(t *testing.T, got map[string]diagnosis, statuses map[string]string) {
 func TestDoctorCreatesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDoctor(t)
-	want(t, found(t, d), map[string]string{"data folder": checkFailed, "disk space": checkSkipped, "master key": checkFailed, "database": checkFailed, "clock": checkSkipped})
+	wantStatuses(t, diagnoses(t, d), map[string]string{"data folder": checkFailed, "disk space": checkSkipped, "master key": checkFailed, "database": checkFailed, "clock": checkSkipped})
 	if _, err := os.Stat(d.conf.DataDir); err == nil {
 		t.Error("it created the data folder")
 	}
 	if err := os.Mkdir(d.conf.DataDir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	want(t, found(t, d), map[string]string{"data folder": checkOK, "disk space": checkOK, "master key": checkFailed, "database": checkFailed})
+	wantStatuses(t, diagnoses(t, d), map[string]string{"data folder": checkOK, "disk space": checkOK, "master key": checkFailed, "database": checkFailed})
 	if files, err := os.ReadDir(d.conf.DataDir); err != nil || len(files) > 0 {
 		t.Errorf("it created %v, %v", files, err)
 	}
@@ -72,17 +72,17 @@ func TestDoctorChecksAnInstallation(t *testing.T) {
 	if err := instance.Init(t.Context(), d.conf, time.Now); err != nil {
 		t.Fatal(err)
 	}
-	want(t, found(t, d), map[string]string{
+	wantStatuses(t, diagnoses(t, d), map[string]string{
 		"settings": checkOK, "data folder": checkOK, "master key": checkOK, "database": checkWarning, "posture certificate": checkSkipped, "posture server": checkWarning, "clock": checkOK,
 	})
 	d.conf.Posture.Enabled = false // then its tables are not needed
-	want(t, found(t, d), map[string]string{"database": checkOK})
+	wantStatuses(t, diagnoses(t, d), map[string]string{"database": checkOK})
 	d.now = func() time.Time { return time.Now().Add(-time.Hour) }
-	want(t, found(t, d), map[string]string{"clock": checkFailed})
+	wantStatuses(t, diagnoses(t, d), map[string]string{"clock": checkFailed})
 	if err := os.Chmod(d.conf.DataDir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if got := found(t, d)["data folder"]; got.status != checkFailed || !strings.HasPrefix(got.next, "chmod 700") {
+	if got := diagnoses(t, d)["data folder"]; got.status != checkFailed || !strings.HasPrefix(got.next, "chmod 700") {
 		t.Errorf("a folder that other users can change: %+v", got)
 	}
 }

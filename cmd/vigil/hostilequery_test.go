@@ -35,8 +35,8 @@ var largestQueries = []string{
 	"cross product", "match", "short lists in lists", "names that grow", "one list of edges", "one list of vertices", "neighbours as maps",
 }
 
-// fillWeb records n entities, each connected to a few others, and one that is connected
-// to all.
+// fillWeb returns a function that records n entities. Each is connected to degree others, and
+// the first one to all.
 func fillWeb(t *testing.T, n, degree int) func(config.Config) {
 	return func(conf config.Config) {
 		ctx := t.Context()
@@ -68,8 +68,10 @@ func fillWeb(t *testing.T, n, degree int) func(config.Config) {
 			for k := range degree {
 				to((i*7 + k*13 + 1) % n)
 			}
-			for j := 0; i == 0 && j < n; j++ {
-				to(j)
+			if i == 0 { // the one that is connected to all
+				for j := range n {
+					to(j)
+				}
 			}
 			must(t, r.Put(ctx, e))
 		}

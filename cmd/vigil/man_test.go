@@ -41,10 +41,10 @@ func TestTroffEscaping(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{".so file": `\&.so file`, "'a": `\&'a`, `a\b`: `a\eb`, "--x\ny": `\-\-x y`} {
 		if got := escape(text); got != want {
-			t.Errorf("%q: %q", text, got)
+			t.Errorf("escape(%q) = %q, want %q", text, got, want)
 		}
 	}
-	if got := quote(`say "x"`); got != `"say ""x"""` {
-		t.Error(got)
+	if got, want := quote(`say "x"`), `"say ""x"""`; got != want {
+		t.Errorf("quote returns %s, want %s", got, want)
 	}
 }
