@@ -25,7 +25,7 @@ func ChangeID(at time.Time) string {
 	var id uuid.UUID
 	_, _ = rand.Read(id[8:]) // never fails
 	binary.BigEndian.PutUint64(id[:8], uint64(max(at.UnixMilli(), 0))<<16)
-	n := changeNumber.Add(1) & (1<<26 - 1)
+	n := changeNumber.Add(1) & (1<<26 - 1) // 12 bits beside the version, 14 bits beside the variant
 	binary.BigEndian.PutUint16(id[6:], 0x7000|uint16(n>>14))
 	binary.BigEndian.PutUint16(id[8:], 0x8000|uint16(n&0x3fff))
 	return id.String()
@@ -61,15 +61,15 @@ func (s *Store) AppendChanges(ctx context.Context, changes []desktop.Change) err
 	})
 }
 
-// stored is a change with its id.
-type stored struct {
+// storedChange is a change with its id.
+type storedChange struct {
 	id     string
 	change desktop.Change
 }
 
 const changeColumns = `id, changed_at, kind, component, name, part, from_status, to_status, reasons, cause_kind, cause_id, cause_name, group_id`
 
-func scanChange(r sqldb.Row) (c stored, err error) {
+func scanChange(r sqldb.Row) (c storedChange, err error) {
 	var reasons string
 	err = r.Scan(&c.id, moment{&c.change.At}, &c.change.Ref.Kind, &c.change.Ref.ID, &c.change.Ref.Name,
 		&c.change.Part, &c.change.From, &c.change.To, &reasons,

@@ -17,8 +17,8 @@ func (s *Store) Revision(ctx context.Context) (desktop.Revision, error) {
 	}, `SELECT id, number, changed_at FROM desktop_revision`)
 }
 
-// name generates the id of a new store.
-func name(ctx context.Context, db *sqldb.DB) error {
+// createRevision creates the only row of the table, with the id of a new store, unless it exists.
+func createRevision(ctx context.Context, db *sqldb.DB) error {
 	return db.Exclusive(ctx, func(tx *sqldb.Tx) error {
 		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM desktop_revision`)
 		if err != nil || n > 0 {

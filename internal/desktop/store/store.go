@@ -36,7 +36,7 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	if err := db.Migrate(ctx, "desktop", files); err != nil {
 		return err
 	}
-	return name(ctx, db)
+	return createRevision(ctx, db)
 }
 
 // A Sealer encrypts values for one cell of the database and decrypts them.
