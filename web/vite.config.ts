@@ -3,7 +3,19 @@ import { defineConfig } from 'vite';
 
 // The server that `npm run dev` shows: the address of a running posture or desktop server.
 const server = process.env.VIGIL_SERVER ?? 'http://127.0.0.1:8080';
-const proxied = ['/v1', '/v2', '/rest', '/scripts', '/docs', '/console/session', '/console/config', '/console/pulse'];
+const proxied = [
+  '/v1',
+  '/v2',
+  '/rest',
+  '/scripts',
+  '/docs',
+  '/console/session',
+  '/console/config',
+  '/console/pulse',
+  '/console/sso',
+  '/console/device-logins',
+  '/console/open',
+];
 
 export default defineConfig({
   base: '/console/',
