@@ -1,22 +1,22 @@
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import { askAgain, changedMarks, isDeep, isOlder } from './pulse';
+import { becomesStale, changedKinds, isDeep, refetchStale } from './pulse';
 
 const pulse = { findings: '1', entities: '1', rules: '1', accounts: '1', collections: '1' };
 
 test('a query is refetched only when a change concerns it', () => {
-  const findings = changedMarks(pulse, { ...pulse, findings: '2', lastChangeTime: '2026-01-01T00:00:00Z' });
+  const findings = changedKinds(pulse, { ...pulse, findings: '2', lastChangeTime: '2026-01-01T00:00:00Z' });
   expect(findings).toEqual(['findings']);
-  expect(isOlder(['findings', 'query', {}], findings)).toBe(true);
-  expect(isOlder(['verdicts', 'rules'], findings)).toBe(true);
-  expect(isOlder(['rules'], findings)).toBe(false);
-  expect(isOlder(['accounts'], findings)).toBe(false);
-  expect(isOlder(['session'], findings)).toBe(false);
-  const runs = changedMarks(pulse, { ...pulse, collections: '2' });
-  expect(isOlder(['accounts'], runs)).toBe(true);
-  expect(isOlder(['runs', '', 100], runs)).toBe(true);
-  expect(isOlder(['rules'], changedMarks(pulse, { ...pulse, rules: '2' }))).toBe(true);
-  expect(isOlder(['findings'], changedMarks(pulse, pulse))).toBe(false);
+  expect(becomesStale(['findings', 'query', {}], findings)).toBe(true);
+  expect(becomesStale(['verdicts', 'rules'], findings)).toBe(true);
+  expect(becomesStale(['rules'], findings)).toBe(false);
+  expect(becomesStale(['accounts'], findings)).toBe(false);
+  expect(becomesStale(['session'], findings)).toBe(false);
+  const runs = changedKinds(pulse, { ...pulse, collections: '2' });
+  expect(becomesStale(['accounts'], runs)).toBe(true);
+  expect(becomesStale(['runs', '', 100], runs)).toBe(true);
+  expect(becomesStale(['rules'], changedKinds(pulse, { ...pulse, rules: '2' }))).toBe(true);
+  expect(becomesStale(['findings'], changedKinds(pulse, pulse))).toBe(false);
 });
 
 test('a list of which many pages were loaded is not refetched after a change', () => {
@@ -42,7 +42,7 @@ test('a further page that a user asked for is loaded although something changes'
   const stop = observer.subscribe(() => {});
   await observer.refetch();
   const loaded = observer.fetchNextPage();
-  const again = askAgain(client, ['entities']);
+  const again = refetchStale(client, ['entities']);
   answer();
   await loaded;
   expect(observer.getCurrentResult().data?.pages).toEqual(['newest', 'older']);

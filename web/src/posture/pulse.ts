@@ -6,10 +6,10 @@ import { setPulse } from '../frame/pulse';
 import { Throttle } from '../frame/throttle';
 
 /** A kind of data whose version the pulse has. */
-type Mark = Exclude<keyof Pulse, 'lastChangeTime'>;
+type Kind = Exclude<keyof Pulse, 'lastChangeTime'>;
 
-/** Which changes make a cached answer stale, by the first part of its query key. Every change does for keys that are not listed. */
-const olderBy: Record<string, Mark[]> = {
+/** Which changes make a cached answer stale, by the first part of its query key. An answer whose key is not listed becomes stale by any change. */
+const staleAfter: Record<string, Kind[]> = {
   pulse: [],
   session: [],
   config: [],
@@ -22,13 +22,13 @@ const olderBy: Record<string, Mark[]> = {
 };
 
 /** The kinds of data whose versions differ between two pulses. */
-export const changedMarks = (before: Pulse, now: Pulse): Mark[] =>
-  (['findings', 'entities', 'rules', 'accounts', 'collections'] as const).filter((mark) => before[mark] !== now[mark]);
+export const changedKinds = (before: Pulse, now: Pulse): Kind[] =>
+  (['findings', 'entities', 'rules', 'accounts', 'collections'] as const).filter((kind) => before[kind] !== now[kind]);
 
 /** Whether these changes can make a cached answer stale. */
-export const isOlder = (queryKey: readonly unknown[], changed: Mark[]): boolean => {
-  const by = olderBy[String(queryKey[0])];
-  return changed.length > 0 && (!by || by.some((mark) => changed.includes(mark)));
+export const becomesStale = (queryKey: readonly unknown[], changed: Kind[]): boolean => {
+  const kinds = staleAfter[String(queryKey[0])];
+  return changed.length > 0 && (!kinds || kinds.some((kind) => changed.includes(kind)));
 };
 
 /** A list with more pages is not refetched after a change, because its pages would be requested one after the other. */
@@ -41,26 +41,26 @@ export const isDeep = (data: unknown): boolean =>
 const loadsFurtherPage = (q: Query) => q.state.fetchStatus === 'fetching' && q.state.fetchMeta?.fetchMore !== undefined;
 
 /** Refetches the queries whose answers the changes make stale, and waits for the new answers. */
-export async function askAgain(client: QueryClient, changed: Mark[]): Promise<void> {
-  const older = (q: Query) => isOlder(q.queryKey, changed);
-  // A user waits for a further page. Asking again for the list would cancel it.
-  const loading = client.getQueryCache().findAll({ predicate: (q) => older(q) && loadsFurtherPage(q) });
+export async function refetchStale(client: QueryClient, changed: Kind[]): Promise<void> {
+  const isStale = (q: Query) => becomesStale(q.queryKey, changed);
+  // A user waits for a further page. Refetching the list would cancel its request.
+  const loading = client.getQueryCache().findAll({ predicate: (q) => isStale(q) && loadsFurtherPage(q) });
   await Promise.allSettled(loading.map((q) => q.promise));
-  void client.invalidateQueries({ predicate: (q) => older(q) && isDeep(q.state.data), refetchType: 'none' });
-  await client.invalidateQueries({ predicate: (q) => older(q) && !isDeep(q.state.data) });
+  void client.invalidateQueries({ predicate: (q) => isStale(q) && isDeep(q.state.data), refetchType: 'none' });
+  await client.invalidateQueries({ predicate: (q) => isStale(q) && !isDeep(q.state.data) });
 }
 
 /**
- * During a collection something changes every second: the screens ask again at most this often, and not before they have
- * the answers of the last time. Otherwise requests to a slow server would queue up, and a new screen would wait behind them.
+ * During a collection something changes every second. The screens refetch at most this often, and not before the answers of the last
+ * time have arrived: otherwise requests to a slow server would queue up, and those of a new screen would wait behind them.
  */
 const atMostEvery = 3000;
 
-/** Follows the changes that the server reports, and has the screens ask again. Without a stream it asks every five seconds. */
+/** Refetches what the screens show when the server reports a change. Without an event stream it polls the pulse every five seconds. */
 export function useServerPulse(): void {
   const client = useQueryClient();
-  const live = useFollow<Pulse>('/console/pulse/stream', (marks) => client.setQueryData(['pulse'], marks));
-  const marks = useQuery({
+  const live = useFollow<Pulse>('/console/pulse/stream', (pulse) => client.setQueryData(['pulse'], pulse));
+  const pulse = useQuery({
     queryKey: ['pulse'],
     queryFn: () => posture.get('/console/pulse', { conditional: true }),
     refetchInterval: live ? false : 5000,
@@ -69,17 +69,17 @@ export function useServerPulse(): void {
   }).data;
   const known = useRef<Pulse>(undefined);
   const throttle = useRef(new Throttle(atMostEvery));
-  const lastChange = marks?.lastChangeTime;
+  const lastChange = pulse?.lastChangeTime;
   useEffect(() => {
     if (lastChange) setPulse({ changedAt: new Date(lastChange).getTime() });
   }, [lastChange]);
   useEffect(() => {
-    if (!marks) return;
-    if (changedMarks((known.current ??= marks), marks).length === 0) return;
+    if (!pulse) return;
+    if (changedKinds((known.current ??= pulse), pulse).length === 0) return;
     throttle.current.run(() => {
-      const changed = changedMarks(known.current ?? marks, marks);
-      known.current = marks;
-      return askAgain(client, changed);
+      const changed = changedKinds(known.current ?? pulse, pulse);
+      known.current = pulse;
+      return refetchStale(client, changed);
     });
-  }, [marks, client]);
+  }, [pulse, client]);
 }
