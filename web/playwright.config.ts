@@ -1,8 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import { existsSync } from 'node:fs';
 
-// What scripts/test-web leaves out by itself: these look at every screen many times and take longer than all others together.
-// CONSOLE_ALL=1 runs them too.
+// Left out unless CONSOLE_ALL is set: these look at every screen many times and take longer than all others together.
 const long = ['axe.spec.ts', 'axe-layers.spec.ts', 'failures.spec.ts'];
 
 // The headless shell takes two thirds of the time of the whole browser.

@@ -59,7 +59,7 @@ test.describe('AWS', () => {
     await unlink(page, sim.aws_account_id ?? '', 'aws-spare');
   });
 
-  test('a role without permission to read is reported, and its link can be tried again', async ({ posture: page }) => {
+  test('a role without permission to read is reported, and its credential can be checked again', async ({ posture: page }) => {
     const { sim } = ready();
     await page.goto(postureAt('/accounts/link/aws/access?way=hand'));
     await page.getByLabel('Name', { exact: true }).fill('aws-denied');
@@ -69,8 +69,8 @@ test.describe('AWS', () => {
     await page.getByRole('button', { name: 'Link the account', exact: true }).click();
     await expect(page.getByRole('heading', { name: 'aws-denied cannot be read' })).toBeVisible({ timeout: 60_000 });
     await page.goto(postureAt(`/accounts/${sim.aws_account_id}`));
-    await page.getByRole('button', { name: 'Try the link now', exact: true }).click();
-    await expect(page.getByText('Trying the credential')).toBeVisible();
+    await page.getByRole('button', { name: 'Check the credential now', exact: true }).click();
+    await expect(page.getByText('Checking the credential')).toBeVisible();
     await unlink(page, sim.aws_account_id ?? '', 'aws-denied');
   });
 });

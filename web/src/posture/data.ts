@@ -27,7 +27,7 @@ export const rulesQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** How many rules there are. The whole list is 2 MB, which most screens do not need. */
+/** How many rules there are. Most screens do not need the whole list, which has 2 MB. */
 export const ruleCountQuery = queryOptions({
   queryKey: ['rules', 'count'],
   queryFn: async () => (await posture.post('/v1/rules/query', { body: { paginationInfo: { pageSize: 1 } } })).totalCount,
@@ -81,12 +81,12 @@ async function readRuns(filters: RunFilters): Promise<Run[]> {
   return runs;
 }
 
-/** How many accounts are asked for their own complete runs; for more, one request for all accounts is quicker. */
-const mostAskedAlone = 4;
+/** For more accounts than this, one request for the complete runs of all accounts is quicker than one for each. */
+const mostSeparateRequests = 4;
 
 /**
- * The types that could not be read in full, of one account or of all. Complete runs are large and say only what was read: they
- * are asked for only where an incomplete one left types unread, and only those since.
+ * The types that could not be read in full, of one account or of all. Complete runs are large and have no unread types. They are
+ * requested only for accounts in which an incomplete run left types unread, and only those that started since: they may have read them.
  */
 export const unreadQuery = (account?: string) =>
   queryOptions({
@@ -98,13 +98,13 @@ export const unreadQuery = (account?: string) =>
       const filters: RunFilters[] = [...starts].map(([cloudAccountId, startedFrom]) => ({ statuses, cloudAccountId, startedFrom }));
       const oldest = [...starts.values()].sort()[0];
       const complete = await Promise.all(
-        (filters.length > mostAskedAlone && oldest ? [{ statuses, startedFrom: oldest }] : filters).map(readRuns),
+        (filters.length > mostSeparateRequests && oldest ? [{ statuses, startedFrom: oldest }] : filters).map(readRuns),
       );
       return unreadTypes([...incomplete, ...complete.flat()]);
     },
   });
 
-/** A resource, or null if it is gone. Gone is data and not an error, so that what is shown of it stays while it is read again. */
+/** A resource, or null if it was deleted. Null is data and not an error, so that what is left of the resource stays shown while it is read again. */
 export const entityQuery = (id: string) =>
   queryOptions({
     queryKey: ['entity', id],
@@ -128,7 +128,7 @@ export const findingsQuery = (body: FindingQuery) =>
 export const open = { status: 'Open', isSuppressed: false } as const;
 
 /** Memoizes a function of an object, such as an index of a response that every row of a list uses. */
-function once<T extends object, U>(compute: (of: T) => U): (of: T) => U {
+function memoize<T extends object, U>(compute: (of: T) => U): (of: T) => U {
   const known = new WeakMap<T, U>();
   return (of) => {
     const value = known.get(of) ?? compute(of);
@@ -137,10 +137,10 @@ function once<T extends object, U>(compute: (of: T) => U): (of: T) => U {
   };
 }
 const none: never[] = [];
-const accountNames = once((accounts: Account[]) => new Map(accounts.map((a) => [a.cloudAccountId, a.cloudAccountName])));
-const rulesById = once((rules: Rule[]) => new Map(rules.map((r) => [r.id, r])));
+const accountNames = memoize((accounts: Account[]) => new Map(accounts.map((a) => [a.cloudAccountId, a.cloudAccountName])));
+const rulesById = memoize((rules: Rule[]) => new Map(rules.map((r) => [r.id, r])));
 
-/** Accounts by id, for names in lists. */
+/** Returns a function that names an account; the id while the accounts are not read. */
 export function useAccountNames(): (id: string) => string {
   const names = accountNames(useQuery(accountsQuery).data ?? none);
   return (id) => names.get(id) ?? id;
@@ -150,7 +150,7 @@ export function useRules(): Map<string, Rule> {
   return rulesById(useQuery(rulesQuery).data ?? none);
 }
 
-/** Whether the rules are being read for the first time. Afterwards a rule that is missing was deleted, or they cannot be read. */
+/** Whether the rules are being read for the first time. Later, a missing rule means that it was deleted or that the rules cannot be read. */
 export const useRulesPending = () => useQuery(rulesQuery).isPending;
 
 /** A few rules by id, for screens that name no others. */
@@ -162,12 +162,12 @@ export function useSomeRules(ids: string[]): Map<string, Rule> {
       (await posture.post('/v1/rules/query', { body: { filters: { ids: wanted }, paginationInfo: { pageSize: wanted.length } } })).results,
     staleTime: 60_000,
     enabled: wanted.length > 0,
-    placeholderData: keepPreviousData, // so that names do not become ids while others are asked for
+    placeholderData: keepPreviousData, // so that names do not turn into ids while other rules are requested
   });
   return rulesById(query.data ?? none);
 }
 
-/** Buckets of an aggregation, fullest first. */
+/** The buckets of an aggregation, largest first. */
 export const buckets = (of: { buckets: Record<string, { count: number }> } | undefined) =>
   Object.entries(of?.buckets ?? {})
     .map(([value, b]) => ({ value, ...b }))

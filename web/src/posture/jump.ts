@@ -43,7 +43,7 @@ function findControls(text: string): Promise<Control[]> {
   return controls.read.then((all) => all.filter((c) => words.every((w) => c.label.toLowerCase().includes(w))));
 }
 
-/** Accounts, rules, controls and resources whose name matches. If the controls cannot be read, the others are found all the same. */
+/** Accounts, rules, controls and resources whose name matches. If the controls cannot be read, the others are found anyway. */
 export async function jumpTargets(text: string): Promise<Found> {
   const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
   const unsearched: string[] = [];

@@ -81,21 +81,21 @@ function Runs({ account }: { account: Account }) {
   );
 }
 
-/** Button that makes the server ask the cloud again whether it accepts the credential. */
-function TryAgain({ account: a }: { account: Account }) {
+/** A button that makes the server check again whether the cloud accepts the credential. */
+function CheckCredential({ account: a }: { account: Account }) {
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const run = () =>
     posture.post('/v1/cloud-accounts/{cloud_account_id}/validation', { path: { cloud_account_id: a.cloudAccountId } }).then(
       () => {
-        showToast('Trying the credential');
+        showToast('Checking the credential');
         void client.invalidateQueries({ queryKey: ['accounts'] });
       },
       (cause: unknown) => showToast(failureText(cause)),
     );
   return (
     <Button className="end" writes refused={refused} onClick={() => void run()}>
-      Try the link now
+      Check the credential now
     </Button>
   );
 }
@@ -159,7 +159,7 @@ function Head({ account: a }: { account: Account }) {
               Fix access
             </Link>
           </span>
-          <TryAgain account={a} />
+          <CheckCredential account={a} />
         </div>
       )}
     </div>

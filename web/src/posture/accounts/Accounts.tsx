@@ -116,7 +116,7 @@ const fits = (a: Account, kind: Kind, text: string) =>
   (kind === 'all' || (kind === 'error' ? hasProblem(a) : a.provider === kind)) &&
   `${a.cloudAccountName} ${a.cloudAccountId}`.toLowerCase().includes(text.toLowerCase());
 
-/** Which clouds are read, and how well. */
+/** The linked accounts, and whether they are read completely. */
 export default function Accounts() {
   const { search, change } = useAddress();
   const navigate = useNavigate();

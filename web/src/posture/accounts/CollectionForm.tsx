@@ -19,16 +19,22 @@ interface Settings {
   effective: { everyHours: number; paused?: boolean };
 }
 
-/** The option of the list Schedule that the settings select; empty for the schedule of the organisation. */
-const choiceOf = (s: Settings) =>
-  s.paused ? 'paused' : s.everyHours ? String(s.everyHours) : s.paused === false ? String(s.effective.everyHours) : '';
+/**
+ * The option of the list Schedule that the settings select; empty for the schedule of the organisation. `paused` is null unless the
+ * account has a setting of its own: false means that the account is collected even if the organisation is paused.
+ */
+function scheduleOf(s: Settings): string {
+  if (s.paused) return 'paused';
+  if (s.everyHours) return String(s.everyHours);
+  return s.paused === false ? String(s.effective.everyHours) : '';
+}
 
 const examples: Record<string, string> = { aws: 'eu-west-1', azure: 'westeurope', gcp: 'europe-west1' };
 
 function Form({ account, settings, plan }: { account: Account; settings: Settings; plan: Plan }) {
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
-  const [choice, setChoice] = useState(choiceOf(settings));
+  const [choice, setChoice] = useState(scheduleOf(settings));
   const [regions, setRegions] = useState(settings.regions);
   const [error, setError] = useState<ApiError>();
   const { submit, busy } = useSubmit(async () => {
@@ -49,8 +55,8 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
       setError(cause);
     }
   });
-  const wrong = error?.fields.find((f) => f.path.startsWith('regions'));
-  const field = wrong ? `${regions[Number(/\d+/.exec(wrong.path)?.[0])] ?? 'A region'}: ${wrong.message}` : undefined;
+  const ofRegion = error?.fields.find((f) => f.path.startsWith('regions')); // its path is regions[index]
+  const regionError = ofRegion && `${regions[Number(/\d+/.exec(ofRegion.path)?.[0])] ?? 'A region'}: ${ofRegion.message}`;
   return (
     <form className="form settings-form" onSubmit={submit}>
       <h3>Collection</h3>
@@ -58,7 +64,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         label="Schedule"
         value={choice}
         onChange={(e) => setChoice(e.target.value)}
-        error={error && !wrong ? sentence(error.message) : undefined}
+        error={error && !ofRegion ? sentence(error.message) : undefined}
         options={[
           { value: '', label: `As the organisation: ${inWords(plan)}` },
           ...intervals(settings.everyHours ?? plan.everyHours).map((h) => ({ value: String(h), label: every(h) })),
@@ -69,7 +75,7 @@ function Form({ account, settings, plan }: { account: Account; settings: Setting
         label="Regions"
         values={regions}
         onChange={setRegions}
-        error={field}
+        error={regionError}
         placeholder={regions.length === 0 ? 'All regions' : undefined}
         hint={`Such as ${examples[account.provider] ?? 'a region'}. Leave empty to read all. The next collection removes the resources of other regions, and resolves their findings with that reason.`}
       />

@@ -26,6 +26,7 @@ export function Progress({ run }: { run: Run }) {
   );
 }
 
+/** The name of a missing permission in an error: of AWS, of Google Cloud or of Azure. */
 const permission = /\b[a-z][a-z0-9-]*:[A-Z][A-Za-z]+|\b[a-zA-Z]+\.[a-zA-Z.]+\.(?:list|get)\b|Microsoft\.[A-Za-z./]+\b/;
 
 function Problems({ run, provider }: { run: Run; provider: string }) {
@@ -71,7 +72,9 @@ function Problems({ run, provider }: { run: Run; provider: string }) {
       </p>
       {off.length > 0 && (
         <details>
-          <summary className="t2 small">{plural(off.length, 'type')} that are not enabled, not offered or gone somewhere</summary>
+          <summary className="t2 small">
+            {plural(off.length, 'type')} not enabled or not offered in some regions, or with resources deleted meanwhile
+          </summary>
           <ul className="list">
             {off.map(([type, c]) => (
               <li key={type} className="small t2">

@@ -37,7 +37,7 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
     <Dialog title={`Delete ${account.cloudAccountName}`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
         <p className="t2">
-          Its entities, findings and their history go with it. The identity in the cloud stays; the script unlink.sh ends it.
+          Its entities, its findings and their history are deleted too. The identity in the cloud stays; the script unlink.sh removes it.
         </p>
         <TextField
           label={`Type ${account.cloudAccountName} to delete it`}
@@ -76,7 +76,7 @@ export function SettingsTab({
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
   const [deleting, setDeleting] = useState(false);
-  // The form stays as it was opened; what others save meanwhile is a conflict.
+  // The version that the form was filled from. If somebody else saves another one meanwhile, saving is a conflict.
   const [opened, setOpened] = useState(account);
   const [error, setError] = useState<ApiError>();
   const [conflict, setConflict] = useState<{ body: Body; theirs: Account }>();

@@ -36,7 +36,7 @@ function Facts({ stream: s }: { stream: EventStream }) {
         <dd>{count(s.pendingCount)}</dd>
       </div>
       <div>
-        <dt>Accepted, came twice, about nothing read</dt>
+        <dt>Accepted, duplicate, about resources that are not read</dt>
         <dd>
           {count(s.acceptedCount)}, {count(s.duplicateCount)}, {count(s.unmappedCount)}
         </dd>

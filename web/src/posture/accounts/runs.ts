@@ -10,6 +10,6 @@ export type RunSummary = Pick<Run, 'collectionId' | 'status' | 'startTime' | 'pr
 export function runsOf(account: Account, runs: Run[]): RunSummary[] {
   const own: RunSummary[] = runs.filter((r) => r.cloudAccountId === account.cloudAccountId);
   const last = account.lastCollection as RunSummary | undefined; // its status is a string in the schema
-  const known = !last || own.some((r) => r.collectionId === last.collectionId);
-  return (known ? own : [last, ...own]).sort((a, b) => b.startTime.localeCompare(a.startTime));
+  const isMissing = last !== undefined && own.every((r) => r.collectionId !== last.collectionId);
+  return (isMissing ? [last, ...own] : own).sort((a, b) => b.startTime.localeCompare(a.startTime));
 }

@@ -12,8 +12,8 @@ export const planQuery = queryOptions({
   queryFn: (): Promise<Plan> => posture.get('/v1/collection-plan'),
 });
 
-/** The intervals to choose from, in hours, and the one that is set. */
-export const intervals = (set: number) => [...new Set([1, 2, 3, 6, 12, 24, 48, 168, set])].sort((a, b) => a - b);
+/** The intervals to choose from, in hours, with the one that is set now. */
+export const intervals = (current: number) => [...new Set([1, 2, 3, 6, 12, 24, 48, 168, current])].sort((a, b) => a - b);
 
 export const every = (hours: number) =>
   hours === 1 ? 'Every hour' : hours % 24 === 0 && hours > 24 ? `Every ${hours / 24} days` : `Every ${hours} hours`;

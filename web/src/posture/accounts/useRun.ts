@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { posture, type Run } from '../../api/posture';
 import { showToast } from '../../parts/toast';
 
-/** A run, asked for every second while it lasts. When it has ended, what it may have changed is asked for again. */
+/** A run, polled every second while it lasts. When it has ended, the data that it can have changed is reloaded. */
 export function useRun(cloudAccountId: string, collectionId: string | undefined) {
   const client = useQueryClient();
   const query = useQuery({

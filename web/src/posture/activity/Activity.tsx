@@ -24,7 +24,7 @@ const kinds = { all: 'All', changes: 'Changes', findings: 'Findings' } as const;
 type Kind = keyof typeof kinds;
 const lengths: Record<Range, number> = { '1d': 24 * hour, '7d': 168 * hour, '30d': 720 * hour };
 
-/** The time that the address names: a range until now, or from and to. */
+/** The time that the address selects: a range that ends now, or from one time to another. */
 function spanOf(search: Search, now: number): { from: number; to: number; step: number; range: Range | undefined } {
   const from = Date.parse(search.from ?? '');
   const to = Date.parse(search.to ?? '');
@@ -74,7 +74,7 @@ function StreamNote() {
   );
 }
 
-/** Says that there are more findings than were read. The API does not filter findings by type, so those of other types count too. */
+/** Says that there are more findings than were read. The API does not filter findings by type, so findings of other types count towards the limit too. */
 function CutNote({ what, typed }: { what: string[]; typed: boolean }) {
   if (what.length === 0) return null;
   return (
@@ -115,12 +115,12 @@ export default function Activity() {
   });
   const of = search.account ? { cloudAccountIds: [search.account] } : {};
   const raised = useQuery(newestFindings({ ...of, createdFrom: iso(from), createdTo: iso(to) }, 'creationTime'));
-  // The API does not sort by the time of resolution; the last update of a resolved finding is hardly ever another.
+  // The API does not sort by the time of resolution. The last update of a resolved finding is nearly always its resolution.
   const resolved = useQuery(newestFindings({ ...of, resolvedFrom: iso(from), resolvedTo: iso(to) }, 'lastUpdateTime'));
-  const wanted = kind === 'changes' ? [] : [raised, resolved];
-  const failed = wanted.find((q) => q.isError || (!q.data && q.failureReason)); // the reason is set after a failed attempt, before the next
-  const isRead = wanted.every((q) => q.data);
-  const cut = kind === 'changes' ? [] : [raised.data?.cut ? 'raised' : [], resolved.data?.cut ? 'resolved' : []].flat();
+  const shownQueries = kind === 'changes' ? [] : [raised, resolved];
+  const failed = shownQueries.find((q) => q.isError || (!q.data && q.failureReason)); // the reason is set after a failed attempt, before the next
+  const isRead = shownQueries.every((q) => q.data);
+  const cut = kind === 'changes' ? [] : [...(raised.data?.cut ? ['raised'] : []), ...(resolved.data?.cut ? ['resolved'] : [])];
   const findings = useMemo(() => {
     const all = [...(raised.data?.results ?? []), ...(resolved.data?.results ?? [])];
     const ofType = all.filter((f) => !search.type || f.objectType === search.type);

@@ -2,13 +2,14 @@ import { count, plural } from '../../parts/text';
 import { dateTime, day, useUTC } from '../../parts/time';
 import type { Bar } from './events';
 
+/** The height of the chart above its line, and below it. */
 const above = 52;
 const below = 20;
 
 interface Props {
   bars: Bar[];
   step: number;
-  /** Shows the time of one bar alone. */
+  /** Limits the activity to the time of one bar. */
   onChoose: (from: number, to: number) => void;
 }
 

@@ -114,7 +114,7 @@ function FindingRow({ at, what, finding }: Extract<Event, { what: 'raised' | 're
   );
 }
 
-/** How many lines are drawn at first: more of them make the page slow while changes come in. */
+/** How many lines are drawn at first, and how many more at a time: many lines make the page slow while changes arrive. */
 const step = 200;
 
 /** Changes and findings, newest first. */

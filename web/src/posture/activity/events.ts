@@ -4,15 +4,15 @@ import type { EntityChange, Finding } from '../../api/posture';
 export type Event =
   { at: string; what: 'change'; change: EntityChange; raised: Finding[] } | { at: string; what: 'raised' | 'resolved'; finding: Finding };
 
-/** How long after a change a finding of the same resource counts as raised by it. The evaluation follows within seconds, on a busy server later. */
-const cause = 600_000;
+/** A finding counts as raised by a change if it follows within ten minutes. The evaluation takes seconds, but minutes on a busy server. */
+const raisedWithin = 600_000;
 
 const time = (text: string) => new Date(text).getTime();
 
-/** The findings of a resource that a change of it raised: those after the change, and before its next change. */
+/** The findings of a resource that one of its changes raised: those between this change and the next. */
 export const raisedBy = (changed: string, findings: Finding[], next?: string): Finding[] => {
   const from = time(changed);
-  const until = Math.min(from + cause, next ? time(next) - 1 : Infinity);
+  const until = Math.min(from + raisedWithin, next ? time(next) - 1 : Infinity);
   return findings.filter((f) => {
     const at = time(f.creationTime);
     return at >= from && at <= until;
@@ -29,7 +29,7 @@ function byEntity<T extends { entityId: string }>(all: T[]): Map<string, T[]> {
   return groups;
 }
 
-/** Changes and findings as lines, newest first. Findings before the oldest change that was read are left out while there are more changes. */
+/** Changes and findings as lines, newest first. While there are more changes to read, findings older than the oldest read change are left out. */
 export function eventsOf(changes: EntityChange[], findings: Finding[], from: number, more: boolean): Event[] {
   const oldest = more ? Math.max(from, ...changes.slice(-1).map((c) => time(c.lastUpdateTime))) : from;
   const found = byEntity(findings);
@@ -69,13 +69,13 @@ export function barsOf(
     changes: 0,
     raised: 0,
   }));
-  const at = (text: string) => bars[Math.floor(time(text) / range.step) - first];
+  const barAt = (text: string) => bars[Math.floor(time(text) / range.step) - first];
   for (const c of counts) {
-    const bar = at(c.from);
+    const bar = barAt(c.from);
     if (bar) bar.changes += c.added + c.updated + c.deleted;
   }
   for (const f of findings) {
-    const bar = at(f.creationTime);
+    const bar = barAt(f.creationTime);
     if (bar) bar.raised++;
   }
   return bars;

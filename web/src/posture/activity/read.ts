@@ -18,7 +18,7 @@ export async function readUpTo<T>(most: number, page: (token: string | null) => 
   return { results, cut: !!token };
 }
 
-/** How many findings raised, and how many resolved, are read at most: five pages, which are read again when something changes. */
+/** At most this many raised and this many resolved findings are read: five pages of each, which are read again when something changes. */
 export const mostFindings = 5000;
 
 /** The findings that match, those with the newest value of a field first. */

@@ -98,7 +98,7 @@ function Decide({ code }: { code: string }) {
             ) : (
               <p role="status">
                 {login.state === 'approved'
-                  ? 'The program is logged in. You can close this page; an admin can revoke its token under Admin, API tokens.'
+                  ? 'The program is logged in. You can close this page; an admin can revoke its token under Admin, Tokens.'
                   : 'The login was refused.'}
               </p>
             )}

@@ -33,7 +33,7 @@ interface Body {
   limitedTo: AccountLimit | null;
 }
 
-function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClose: () => void }) {
+function UserDialog({ user, isLastAdmin, onClose }: { user?: User; isLastAdmin: boolean; onClose: () => void }) {
   const client = useQueryClient();
   const [error, setError] = useState<ApiError>();
   const limit = useLimit(user?.limitedTo);
@@ -95,12 +95,12 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
           label="Role"
           name="role"
           defaultValue={user?.role ?? 'viewer'}
-          disabled={last}
+          disabled={isLastAdmin}
           options={roles}
           error={error?.field('role')}
           hint={
-            last
-              ? 'The last admin cannot be lowered.'
+            isLastAdmin
+              ? 'The last admin must stay an admin.'
               : user?.singleSignOn
                 ? 'Single sign-on sets name, e-mail, role and accounts again at the next login.'
                 : undefined
@@ -112,7 +112,7 @@ function UserDialog({ user, last, onClose }: { user?: User; last: boolean; onClo
             label="Status"
             name="status"
             defaultValue={user.status}
-            disabled={last}
+            disabled={isLastAdmin}
             options={[
               { value: 'active', label: 'active' },
               { value: 'disabled', label: 'disabled' },
@@ -153,7 +153,7 @@ function DeleteDialog({ user, onClose }: { user: User; onClose: () => void }) {
   return (
     <Dialog title={`Delete ${user.name}`} onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <p className="t2">Their tokens end with them.</p>
+        <p className="t2">Their sessions and API tokens are deleted too.</p>
         <TextField
           label={`Type ${user.name} to delete them`}
           value={typed}
@@ -178,7 +178,7 @@ export function Users() {
   const [doing, setDoing] = useState<{ what: 'new' | 'change' | 'delete'; user?: User }>();
   useKeys([{ keys: 'n', does: 'New user', run: () => !refused && setDoing({ what: 'new' }) }]);
   const admins = query.data?.filter((u) => u.role === 'admin' && u.status === 'active') ?? [];
-  const isLast = (u: User) => admins.length === 1 && admins[0]?.id === u.id;
+  const isLastAdmin = (u: User) => admins.length === 1 && admins[0]?.id === u.id;
   const close = () => setDoing(undefined);
   return (
     <>
@@ -236,8 +236,8 @@ export function Users() {
                           writes
                           look="danger"
                           refused={refused}
-                          disabled={isLast(u)}
-                          title={isLast(u) ? 'The last admin cannot be deleted' : undefined}
+                          disabled={isLastAdmin(u)}
+                          title={isLastAdmin(u) ? 'The last admin cannot be deleted' : undefined}
                           onClick={() => setDoing({ what: 'delete', user: u })}
                         >
                           Delete
@@ -253,7 +253,7 @@ export function Users() {
       </Answer>
       {doing?.what === 'delete' && doing.user && <DeleteDialog user={doing.user} onClose={close} />}
       {doing && doing.what !== 'delete' && (
-        <UserDialog {...(doing.user ? { user: doing.user } : {})} last={!!doing.user && isLast(doing.user)} onClose={close} />
+        <UserDialog {...(doing.user ? { user: doing.user } : {})} isLastAdmin={!!doing.user && isLastAdmin(doing.user)} onClose={close} />
       )}
     </>
   );

@@ -1,6 +1,6 @@
 import type { AccountLimit } from '../../api/posture';
 
-/** name=value of the tags of a limit. */
+/** The tags of a limit, each as name=value. */
 export const pairsOf = (limit: AccountLimit | undefined) =>
   Object.entries(limit?.tags ?? {}).flatMap(([name, values]) => values.map((v) => `${name}=${v}`));
 

@@ -15,7 +15,7 @@ type Assessed = NonNullable<ControlPosture['assessed']>;
 /** A year from now in the format of a date input: most audits repeat every year. */
 const nextYear = () => dateOf(Date.now() + 365 * 24 * 3_600_000);
 
-/** What a person says about a control that no rule checks: verdict, why, and how long it holds. */
+/** Records a manual assessment of a control that no rule checks: the verdict, the reason, and until when it is valid. */
 export function AssessDialog({ framework, control, onClose }: { framework: string; control: ControlPosture; onClose: () => void }) {
   const old = control.assessed;
   const [verdict, setVerdict] = useState<Assessed['verdict']>(old?.verdict ?? 'Pass');
@@ -101,7 +101,7 @@ export function AssessDialog({ framework, control, onClose }: { framework: strin
             type="date"
             value={date}
             error={problem('until')}
-            hint="Then a person must look again; empty for no end"
+            hint="After this date the control must be assessed again; empty for no end"
             onChange={(e) => setDate(e.target.value)}
           />
           {failure && (

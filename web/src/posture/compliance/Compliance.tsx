@@ -26,7 +26,7 @@ import { NewFramework } from './NewFramework';
 import { countUnconfirmed, countVerdicts, findingsOf, sections, verdictOf, verdicts, verdictWords, type Verdict } from './verdicts';
 import './compliance.css';
 
-/** The first page of a printed posture: its time, its accounts and its unknown controls. */
+/** The first page of a printed posture: when it was printed, for which accounts, and its unknown controls. */
 function PrintedHead({ controls, account, accounts }: { controls: ControlPosture[]; account: string | undefined; accounts: number }) {
   const unknown = controls.filter((c) => verdictOf(c) === 'unknown');
   return (
@@ -46,7 +46,7 @@ function PrintedHead({ controls, account, accounts }: { controls: ControlPosture
   );
 }
 
-/** The end of the sentence "Unknown is not pass": which accounts could not list types of the framework. */
+/** The end of the sentence "Unknown is not pass": the accounts in which types of the framework could not be listed. */
 function notListed(controls: ControlPosture[], accountName: (id: string) => string): string {
   const types = new Map<string, Set<string>>();
   for (const u of controls.flatMap((c) => c.unread ?? []))
@@ -142,10 +142,11 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
             </button>
           ))}
           <p className="framework-note small t2">
-            Unknown is not pass{notListed(controls, accountName)}. {n.none === 1 ? '1 control has' : `${n.none} controls have`} no rule: a
-            person must look.
+            Unknown is not pass{notListed(controls, accountName)}.{' '}
+            {n.none === 1 ? '1 control has no rule: assess it manually.' : `${n.none} controls have no rule: assess them manually.`}
             {n.nothing > 0 && ` ${n.nothing} have no resources to check.`}
-            {unconfirmed > 0 && ` No second source confirms the mapping of ${plural(unconfirmed, 'control')}: have an auditor check it.`}
+            {unconfirmed > 0 &&
+              ` ${plural(unconfirmed, 'control has', 'controls have')} only rules that no published mapping confirms: have an auditor check them.`}
           </p>
         </div>
         <ControlTrend framework={framework.id} account={search.account} />
@@ -285,7 +286,7 @@ function Chosen({ framework, controls }: { framework: Framework; controls: Contr
   );
 }
 
-/** Where an audit would fail, control by control, and what nobody checks. */
+/** A framework, control by control: which controls are violated, which pass, and which no rule checks. */
 export default function Compliance() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const frameworks = useQuery(frameworksQuery);

@@ -10,7 +10,7 @@ import { sentence } from '../../parts/text';
 import { useSubmit } from '../../parts/useSubmit';
 import { frameworksQuery } from '../data';
 
-/** One control a line: number, title, and its section after a bar. */
+/** Reads one control from each line: the number, the title, and after a bar the section. */
 export const controlsOf = (text: string) =>
   text
     .split('\n')
@@ -22,7 +22,7 @@ export const controlsOf = (text: string) =>
       return { controlId, title: title.join(' '), section };
     });
 
-/** Makes a framework of one's own. Rules name its controls as <id>_<control>. */
+/** Creates a custom framework. Rules name its controls as <id>_<control>. */
 export function NewFramework({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -34,7 +34,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
     setError(undefined);
     setTaken(false);
     try {
-      // The request would replace a framework with the same id.
+      // The request below would replace a framework with the same id.
       const all = await client.fetchQuery({ ...frameworksQuery, staleTime: 0 });
       if (all.some((f) => f.id === value('id'))) return setTaken(true);
       const made = await posture.put('/v1/compliance-frameworks/{framework_id}', {
@@ -79,7 +79,7 @@ export function NewFramework({ onClose }: { onClose: () => void }) {
           required
           rows={6}
           placeholder={'1.1 Keys are rotated | Keys\n1.2 Buckets are private | Storage'}
-          hint="One a line: number, title, and its section after a bar"
+          hint="One control in each line: number, title, and after a bar the section"
           error={error?.field('controls') ?? (error && sentence([error.message, ...error.fields.map((f) => f.message)].join('; ')))}
         />
         <div className="dialog-foot">

@@ -21,7 +21,7 @@ export interface Sums {
 }
 export const zero: Sums = { violating: 0, unknown: 0, passing: 0, notApplicable: 0, notListed: 0 };
 
-/** How many resources are unknown, and how many types were not listed: the resources of those cannot be counted. */
+/** How many resources are unknown, and how many types were not listed. The resources of unlisted types cannot be counted. */
 function UnknownCell({ of, rule }: { of: Sums; rule?: string }) {
   const text = [of.unknown > 0 && count(of.unknown), of.notListed > 0 && `${plural(of.notListed, 'type')} not listed`]
     .filter(Boolean)
@@ -30,7 +30,7 @@ function UnknownCell({ of, rule }: { of: Sums; rule?: string }) {
   return <td className="num wide c-unknown">{rule ? <Link to={`/rules/${encodeURIComponent(rule)}/unknown`}>{text}</Link> : text}</td>;
 }
 
-/** Counts of resources. The findings of a control or a rule are one click away. */
+/** Cells with counts of resources by verdict. The count of violating resources links to their findings. */
 export const Numbers = ({ of, rule, findings }: { of: Sums; rule?: string; findings?: Record<string, string | undefined> }) => (
   <>
     <td className="wide compliance-bar">
@@ -93,15 +93,15 @@ function RuleRow({ id, control, sum, account }: { id: string; control: string; s
   );
 }
 
-/** What a person said about a control that no rule checks. */
-const Said = ({ of: a }: { of: NonNullable<ControlPosture['assessed']> }) => (
+/** The manual assessment of a control that no rule checks. */
+const Assessment = ({ of: a }: { of: NonNullable<ControlPosture['assessed']> }) => (
   <span className="assessment small t2">
     {a.by}, {date(Date.parse(a.time))}: {a.reason}
     {a.until && ` (${a.inForce ? 'until' : 'ended'} ${date(Date.parse(a.until))})`}
   </span>
 );
 
-/** The button with which a person says whether a control is met. */
+/** The button that opens the dialog for a manual assessment. */
 function Assess({ framework, control }: { framework: string; control: ControlPosture }) {
   const [editing, setEditing] = useState(false);
   const refused = useRefusal('analyst', 'rules', 'organisation');
@@ -152,7 +152,7 @@ export function Control({
             <span className="control-id">{c.controlId}</span>
             <span className="control-title">{c.title}</span>
           </button>
-          {c.assessed && <Said of={c.assessed} />}
+          {c.assessed && <Assessment of={c.assessed} />}
         </td>
         <td className="nowrap">
           <Word name={verdict}>{verdict === 'none' && c.assessment === 'manual' ? 'Manual assessment' : verdictWords[verdict]}</Word>

@@ -31,7 +31,7 @@ export function verdictOf(c: Counts): Verdict {
 export const countVerdicts = (controls: ControlPosture[]) =>
   Object.fromEntries(verdicts.map((v) => [v, controls.filter((c) => verdictOf(c) === v).length])) as Record<Verdict, number>;
 
-/** How many controls are judged only by rules that were mapped to them by category, which no second source confirms. */
+/** How many controls have only rules that were mapped to them by category and that no published mapping confirms. */
 export const countUnconfirmed = (controls: ControlPosture[], unconfirmed: (rule: string) => string[] | undefined) =>
   controls.filter((c) => c.ruleIds.length > 0 && c.ruleIds.every((rule) => unconfirmed(rule)?.includes(c.id))).length;
 
@@ -55,7 +55,7 @@ export function sections(controls: ControlPosture[]): Section[] {
     .sort((a, b) => order(a.controls[0]?.controlId ?? '', b.controls[0]?.controlId ?? ''));
 }
 
-/** The search of the findings of controls. Controls of a framework of one's own can have a comma in their number. */
+/** The search parameters that list the findings of controls. The numbers of custom controls can contain commas, which `joined` escapes. */
 export const findingsOf = (controls: { id: string }[], account: string | undefined): Search => ({
   control: joined(controls.map((c) => c.id)),
   account,

@@ -93,7 +93,7 @@ function hover(schema: Schema | undefined) {
   });
 }
 
-/** Places of problems in the text; those without a place are marked on the first line. */
+/** Marks the problems at their places in the text; those without a place, on the first line. */
 function diagnostics(state: EditorState, problems: FieldError[]): Diagnostic[] {
   return problems.map((p) => {
     const line = state.doc.line(Math.min(Math.max(p.line ?? 1, 1), state.doc.lines));
@@ -103,7 +103,7 @@ function diagnostics(state: EditorState, problems: FieldError[]): Diagnostic[] {
   });
 }
 
-/** A text editor for queries with completion, hover and marks at problems. */
+/** A text editor for queries, with completion, descriptions of names under the pointer, and marks at problems. */
 export default function CodeEditor({ label, value, onChange, onRun, schema, problems = [], readOnly = false, language = 'Graph' }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);

@@ -1,14 +1,14 @@
 import { Decoration, ViewPlugin, type DecorationSet, type EditorView, type ViewUpdate } from '@codemirror/view';
 
-// A wrapped line goes on two characters further in than it begins. The indents are classes, because the content
+// The continuation of a wrapped line is indented two characters more than its beginning. The indents are classes, because the content
 // security policy forbids style attributes.
-const deepest = 24;
-const deeper = 2;
-const depthOf = (line: string) => Math.min(deepest, (/^ */.exec(line)?.[0].length ?? 0) + deeper);
+const maxIndent = 24;
+const extraIndent = 2;
+const indentOf = (line: string) => Math.min(maxIndent, (/^ */.exec(line)?.[0].length ?? 0) + extraIndent);
 
-/** The rules of the theme for the classes. */
+/** The style rules of the classes, for the theme of the editor. */
 export const hangingIndents = Object.fromEntries(
-  Array.from({ length: deepest + 1 }, (_, n) => [`.cm-line.hang-${n}`, { paddingLeft: `calc(${n}ch + 6px)`, textIndent: `-${n}ch` }]),
+  Array.from({ length: maxIndent + 1 }, (_, n) => [`.cm-line.hang-${n}`, { paddingLeft: `calc(${n}ch + 6px)`, textIndent: `-${n}ch` }]),
 );
 
 function decorate(view: EditorView): DecorationSet {
@@ -16,7 +16,7 @@ function decorate(view: EditorView): DecorationSet {
   for (const { from, to } of view.visibleRanges) {
     for (let at = from; at <= to;) {
       const line = view.state.doc.lineAt(at);
-      lines.push(Decoration.line({ class: `hang-${depthOf(line.text)}` }).range(line.from));
+      lines.push(Decoration.line({ class: `hang-${indentOf(line.text)}` }).range(line.from));
       at = line.to + 1;
     }
   }

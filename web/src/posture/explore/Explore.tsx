@@ -51,7 +51,7 @@ interface Answers {
   answers: { account: Account; answer?: GraphAnswer; error?: unknown }[];
 }
 
-/** Asks each account in turn: Gremlin walks the graph of one account. */
+/** Runs a query on one account after the other: Gremlin traverses the graph of one account. */
 async function askGraph(gremlin: string, accounts: Account[]): Promise<Answers> {
   const answers: Answers['answers'] = [];
   for (const account of accounts) {
@@ -68,8 +68,8 @@ async function askGraph(gremlin: string, accounts: Account[]): Promise<Answers> 
   return { answers };
 }
 
-/** Several answers as one; rows say by their ids which account they are of. */
-function joined({ answers }: Answers): GraphAnswer | undefined {
+/** Merges the answers of several accounts. The ids in the rows tell which account they are from. */
+function merged({ answers }: Answers): GraphAnswer | undefined {
   const all = answers.flatMap((a) => (a.answer ? [a.answer] : []));
   const first = all[0];
   if (!first || all.length === 1) return first;
@@ -90,7 +90,7 @@ function joined({ answers }: Answers): GraphAnswer | undefined {
 
 const firstSearch = searches[0]?.query ?? '';
 
-/** Ask anything. */
+/** Runs Gremlin queries and searches, and shows their results. */
 export default function Explore() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
@@ -122,7 +122,7 @@ export default function Explore() {
     setText(q.gremlin);
     ask(q.gremlin);
   };
-  const use = (next: string, lang: Language = 'gremlin') => {
+  const edit = (next: string, lang: Language = 'gremlin') => {
     setText(next);
     if (lang !== language) {
       change({ lang: lang === 'search' ? 'search' : undefined, q: undefined });
@@ -141,7 +141,7 @@ export default function Explore() {
     { keys: 'Ctrl+s', does: 'Save as rule', run: saveRule },
     ...views.map((v, i) => ({ keys: `Alt+${i + 1}`, does: `Show as ${v}`, run: () => change({ view: v === 'table' ? undefined : v }) })),
   ]);
-  const answer = useMemo(() => query.data && joined(query.data), [query.data]);
+  const answer = useMemo(() => query.data && merged(query.data), [query.data]);
   const failed = query.data?.answers.filter((a) => a.error) ?? [];
   const cost = answer?.cost;
   return (
@@ -157,7 +157,7 @@ export default function Explore() {
         <Segments<Language>
           label="Language"
           value={language}
-          onChange={(l) => use(l === 'search' ? firstSearch : (questions[0]?.gremlin ?? ''), l)}
+          onChange={(l) => edit(l === 'search' ? firstSearch : (questions[0]?.gremlin ?? ''), l)}
           options={[
             { value: 'gremlin', label: 'Gremlin' },
             { value: 'search', label: 'Search' },
@@ -170,7 +170,7 @@ export default function Explore() {
             onChange={(gremlin) => {
               if (!gremlin) return;
               setTypeInText(offered.find((q) => q.gremlin === gremlin)?.type ?? '');
-              use(gremlin);
+              edit(gremlin);
             }}
             options={[{ value: '', label: 'Begin with a question' }, ...offered.map((q) => ({ value: q.gremlin, label: withBlank(q) }))]}
           />
@@ -180,7 +180,7 @@ export default function Explore() {
             label="Type in the question"
             value={typeInText}
             onChange={(t) => {
-              use(text.replaceAll(`'${typeInText}'`, `'${t}'`));
+              edit(text.replaceAll(`'${typeInText}'`, `'${t}'`));
               setTypeInText(t);
             }}
             options={(schema?.types ?? []).map((t) => ({ value: t.entityType, label: t.entityType }))}
@@ -293,7 +293,7 @@ export default function Explore() {
             <Empty padded title={language === 'search' ? 'Search resources of every account' : 'Ask about one account'}>
               {language === 'search'
                 ? 'Conditions such as property.encrypted = false, joined by AND, OR and NOT.'
-                : 'Gremlin walks the graph of its resources: begin with a question, or write one.'}{' '}
+                : 'Gremlin traverses the graph of its resources: begin with a question, or write a query.'}{' '}
               Ctrl Space completes names.
             </Empty>
           )}
@@ -337,7 +337,7 @@ export default function Explore() {
             <ul>
               {past.slice(0, 50).map((q) => (
                 <li key={`${q.language}${q.text}`}>
-                  <button type="button" onClick={() => use(q.text, q.language)}>
+                  <button type="button" onClick={() => edit(q.text, q.language)}>
                     <code className="cut block">{q.text}</code>
                   </button>
                 </li>

@@ -7,6 +7,7 @@ import { Answer, Empty, Skeleton } from '../../parts/states';
 import { count, plural, sentence, shortType } from '../../parts/text';
 import { buckets, useAccountNames } from '../data';
 import { queryProblems } from '../editor/problems';
+import { mostNodes } from '../graph/load';
 import { nodeOf, type Graph } from '../graph/model';
 import { JsonView } from './JsonView';
 import { tableOf } from './values';
@@ -15,11 +16,11 @@ const GraphView = lazy(() => import('../graph/GraphView'));
 
 export type View = 'table' | 'graph' | 'json' | 'plan';
 
-/** The first 250 entities of an answer, and the edges that it has between them. */
+/** The first entities of an answer, and the edges between them. */
 function graphOf(answer: GraphAnswer): Graph {
   const nodes = new Map(
     Object.entries(answer.entities)
-      .slice(0, 250)
+      .slice(0, mostNodes)
       .map(([id, e]) => [id, nodeOf(id, e)]),
   );
   return { nodes, edges: answer.edges.filter((e) => nodes.has(e.from) && nodes.has(e.to)) };
@@ -59,7 +60,7 @@ function EntityTable({ entities }: { entities: Entity[] }) {
 
 const shownAs = (value: unknown) => (value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value));
 
-/** How many results are drawn; the others stay in the answer. */
+/** At most this many results are drawn. All are in the JSON of the answer. */
 const most = 500;
 
 /** Says that there are more results than are drawn. */
@@ -122,7 +123,7 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
           : 'The server returned no plan.'}
       </pre>
     );
-  if (view === 'graph' && entities.length > 0 && entities.length <= 250)
+  if (view === 'graph' && entities.length > 0 && entities.length <= mostNodes)
     return (
       <div className="graph-band">
         <Suspense fallback={<Skeleton />}>
@@ -139,7 +140,7 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
   if (answer.count === 0)
     return (
       <Empty padded title="No result">
-        The query is right; nothing in this account matches it.
+        The query is valid; nothing in this account matches it.
       </Empty>
     );
   return (
@@ -151,7 +152,7 @@ export function Result({ answer, view }: { answer: GraphAnswer; view: View }) {
   );
 }
 
-/** A search answers with entities, and with how many there are of each type. */
+/** The result of a search: entities, and how many there are of each type. */
 export function SearchResult({ query, account }: { query: string; account: string }) {
   const filters = { query, ...(account ? { cloudAccountIds: [account] } : {}) };
   const found = useQuery({
@@ -182,7 +183,7 @@ export function SearchResult({ query, account }: { query: string; account: strin
       {(page) =>
         page.totalCount === 0 ? (
           <Empty padded title="No result">
-            The search is right; no resource matches it.
+            The search is valid; no resource matches it.
           </Empty>
         ) : (
           <>

@@ -141,7 +141,7 @@ function Body({ finding, inList, onSuppress }: { finding: Finding; inList: boole
   );
 }
 
-/** One finding beside the list: what, how risky, how, why, and what to do. */
+/** One finding beside the list: its risk, its graph, why it matters, what to do, and its history. */
 export function Drawer({ id, inList, onClose, onMove, onSuppress }: Props) {
   const query = useQuery({
     queryKey: ['findings', 'one', id],

@@ -62,7 +62,7 @@ function NoMatch({ search, change }: { search: Search; change: (patch: Search) =
 
 const rowOf = (id: string) => `[data-finding="${CSS.escape(id)}"]`;
 
-/** Find what matters, understand it, decide. */
+/** The list of findings with its filters and views, and a drawer with the open finding. */
 export default function Findings() {
   const { search, change } = useAddress();
   const { query, findings, total } = useFindings(search);

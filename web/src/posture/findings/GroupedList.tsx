@@ -12,9 +12,10 @@ import { filtersOf, groupField, sortsOf, type Group } from './filters';
 import { FindingRow } from './FindingRow';
 
 type Grouping = Exclude<Group, 'none'>;
-const member = { rule: 'ruleIds', resource: 'objectIds', account: 'cloudAccountIds', service: 'services' } as const;
+/** The filter of the API for the findings of one group. */
+const groupFilter = { rule: 'ruleIds', resource: 'objectIds', account: 'cloudAccountIds', service: 'services' } as const;
 
-/** How many groups are shown at most. One more is asked for, to know whether there are others. */
+/** At most this many groups are shown. One more is requested, to know whether there are others. */
 const mostGroups = 500;
 
 interface Props {
@@ -28,7 +29,7 @@ interface Props {
 function Members({ search, grouping, value, compact, selected, onSelect }: Props & { value: string }) {
   const query = useQuery(
     findingsQuery({
-      filters: { ...filtersOf(search), [member[grouping]]: [value] },
+      filters: { ...filtersOf(search), [groupFilter[grouping]]: [value] },
       sorts: sortsOf(search),
       paginationInfo: { pageSize: 100 },
     }),

@@ -54,7 +54,7 @@ export function filtersOf(search: Search, without?: string): FindingFilters {
   if (tags.length) filters.cloudTags = Object.fromEntries(tags);
   if (search.q && without !== 'q') filters.queryString = search.q;
   if (search.risk && without !== 'risk') filters.minRiskScore = Number(search.risk) || 0;
-  // Days begin at 00:00 UTC, as those of the server do.
+  // A day begins at 00:00 UTC, as on the server.
   if (search.since === 'today' && without !== 'since') filters.createdFrom = new Date(new Date().setUTCHours(0, 0, 0, 0)).toISOString();
   return filters;
 }
@@ -79,7 +79,7 @@ export const activeNames = (search: Search): string[] => [
   ...['risk', 'since', 'q'].filter((name) => search[name]),
 ];
 
-/** A change of the address that removes every filter. */
+/** The change of the search parameters that removes every filter. */
 export const cleared = (search: Search): Search => Object.fromEntries(activeNames(search).map((name) => [name, undefined]));
 
 export const groups = { none: 'None', rule: 'Rule', resource: 'Resource', account: 'Account', service: 'Service' } as const;

@@ -40,11 +40,11 @@ export function useViewCounts(): Record<string, number | undefined> {
   return Object.fromEntries(searches.map(([name], i) => [name, answers[i]?.data?.totalCount]));
 }
 
-const counted = ['level', 'cloudAccountId', 'service', 'region', 'tag.Environment'];
+const facetFields = ['level', 'cloudAccountId', 'service', 'region', 'tag.Environment'];
 
-/** Counts of each facet's values; a filter does not narrow its own facet. */
+/** The number of findings of each value of each facet. A facet ignores its own filter. */
 export const useFacets = (search: Search) =>
-  useQuery(findingsQuery({ filters: filtersOf(search), facets: counted, paginationInfo: { pageSize: 1 } }));
+  useQuery(findingsQuery({ filters: filtersOf(search), facets: facetFields, paginationInfo: { pageSize: 1 } }));
 
 /** The ids of all findings that match the filters of an address, at most ten thousand. */
 export async function allIds(search: Search): Promise<string[]> {

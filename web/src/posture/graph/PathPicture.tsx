@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Icon } from '../../parts/Icon';
-import { middleCut } from '../../parts/text';
+import { middleCut, plural } from '../../parts/text';
 import { iconOfType } from './icons';
 import type { Picture } from './load';
 import type { Graph } from './model';
@@ -50,7 +50,9 @@ export function PathPicture({ picture, entityId }: { picture: Picture; entityId:
           })}
         </ol>
       ))}
-      {paths.length > shown.length && <p className="small t3">{paths.length - shown.length} more ways are in the graph of the resource.</p>}
+      {paths.length > shown.length && (
+        <p className="small t3">{plural(paths.length - shown.length, 'more path')}: see the graph of the resource.</p>
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { IconName } from '../../parts/Icon';
 
-// The last part of a type says what a thing is; the first match wins.
+// Icons by the last part of a type, such as Instance; the first match wins.
 const icons: [RegExp, IconName][] = [
   [/^(Instance|VirtualMachine|Machine)$/, 'host'],
   [/InstanceProfile/, 'idcard'],

@@ -6,7 +6,7 @@ cytoscape.use(dagre as cytoscape.Ext);
 
 export const card = { width: 166, height: 40 };
 
-/** Places of the nodes' centres, left to right, without overlap. Cytoscape runs without a page: the console draws by itself. */
+/** The positions of the centres of the nodes, left to right, without overlap. Cytoscape only computes the layout; the console draws the graph. */
 export function place(graph: Graph): Map<string, { x: number; y: number }> {
   const cy = cytoscape({
     headless: true,

@@ -2,7 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { posture, type Rule } from '../../api/posture';
 import { around, nodeOf, pathsOf, quoted, union, type Graph, type GraphEdge, type GraphNode } from './model';
 
-const mostNodes = 250;
+/** At most this many nodes of a graph are drawn. */
+export const mostNodes = 250;
 const among = (nodes: Map<string, GraphNode>, edges: GraphEdge[]) => edges.filter((e) => nodes.has(e.from) && nodes.has(e.to));
 
 /** The Gremlin text of a rule's query or visualization query. Both are stored as JSON: {"queryString": …}. */
@@ -21,7 +22,7 @@ export interface Picture {
 
 /** The graph that a rule's visualization query finds for a resource, and the paths from the resource in it. */
 export const pictureQuery = (rule: Rule | undefined, entityId: string, account: string) => {
-  // The replacement is a function, because $ has a meaning in a text, and an id can contain it.
+  // The replacement is a function: in a replacement string $ has a special meaning, and an id can contain $.
   const gremlin = gremlinOf(rule?.visualizationQuery ?? '').replaceAll('<entity_id_clause>', () => `hasId(${quoted(entityId)})`);
   return queryOptions({
     queryKey: ['graph', 'picture', rule?.id, entityId, gremlin],

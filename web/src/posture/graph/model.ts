@@ -30,11 +30,11 @@ export const nodeOf = (id: string, entity?: Entity): GraphNode => {
   };
 };
 
-/** Every way from the root of a tree to a leaf. */
+/** The paths from the roots of a tree to its leaves. */
 export const pathsOf = (nodes: TreeNode[]): string[][] =>
   nodes.flatMap((n) => (n.childNodes.length ? pathsOf(n.childNodes).map((path) => [n.id, ...path]) : [[n.id]]));
 
-/** A text of Gremlin, quoted. */
+/** A text as a string literal of Gremlin. */
 export const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Two graphs as one. */
@@ -57,10 +57,10 @@ export function hiddenNeighbours(graph: Graph, degrees: Map<string, number>): Ma
   return new Map([...degrees].map(([id, all]) => [id, Math.max(0, all - (near.get(id)?.size ?? 0))]));
 }
 
-/** How many nodes are drawn around several resources. The layout of many more takes seconds. */
+/** At most this many nodes are drawn with several resources: the layout of many more takes seconds. */
 const mostAround = 100;
 
-/** Resources with the neighbours that they have edges to. Edges between neighbours are left out, and neighbours when there are too many. */
+/** Resources and their neighbours, with the edges to them. Edges between neighbours are left out, and neighbours beyond mostAround nodes. */
 export function around(all: Graph, ids: string[]): Graph & { cut: boolean } {
   const own = new Set(ids);
   const edges = all.edges.filter((e) => own.has(e.from) || own.has(e.to));

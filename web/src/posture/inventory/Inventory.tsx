@@ -164,21 +164,23 @@ function Rows({ entities, columns, typed }: { entities: Entity[]; columns: strin
   ));
 }
 
-/** What is there, and how much of it. */
+/** The resources: a tree of types with counts, and a table. */
 export default function Inventory() {
   const { search, change } = useAddress();
   const type = search.type;
   const filters = filtersOf(search, type);
   const accounts = useQuery(accountsQuery).data ?? [];
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === type);
-  const usual = (schema?.properties ?? [])
+  const defaultColumns = (schema?.properties ?? [])
     .filter((p) => !p.list && !/Id$/.test(p.name)) // ids say little and are wide
     .sort((a, b) => b.rules.length - a.rules.length)
     .slice(0, 3)
     .map((p) => p.name);
-  // An address without columns shows the usual ones, "none" shows none.
+  // An address without columns shows the default ones, "none" shows none.
   const columns =
-    search.columns === undefined ? usual : listOf(search.columns).filter((name) => schema?.properties.some((p) => p.name === name));
+    search.columns === undefined
+      ? defaultColumns
+      : listOf(search.columns).filter((name) => schema?.properties.some((p) => p.name === name));
   const [choosing, setChoosing] = useState(false);
   useKeys([{ keys: 'v', does: 'Columns', run: () => type && setChoosing(true) }]);
   const save = async (format: 'csv' | 'jsonl') => {
@@ -324,7 +326,7 @@ export default function Inventory() {
             ))}
           </div>
           <div className="dialog-foot">
-            <Button onClick={() => change({ columns: undefined })}>As usual</Button>
+            <Button onClick={() => change({ columns: undefined })}>Default columns</Button>
             <Button look="primary" onClick={() => setChoosing(false)}>
               Done
             </Button>

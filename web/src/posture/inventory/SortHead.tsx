@@ -15,7 +15,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A head of a column that sorts the list: ascending, descending, not at all. */
+/** A column head whose button sorts the list: ascending, then descending, then not. */
 export function SortHead({ by, sort, off, className, onSort, children }: Props) {
   const [field, order] = fieldOf(sort);
   const here = field === by;

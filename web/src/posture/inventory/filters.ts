@@ -4,8 +4,8 @@ import { quoted } from '../graph/model';
 import { fieldOf } from './sort';
 
 /**
- * Whether a text is in the search language. Every condition of it has an operator or exists(…). Words alone count only in capitals,
- * for the message about what is missing: "not" in small letters is a word of names such as do-not-delete.
+ * Whether a text is in the search language: every condition has an operator or exists(…). AND, OR and NOT count too, so that the server
+ * can say what is missing; but only in capitals, because names such as do-not-delete contain these words.
  */
 const isCondition = (q: string) => /[=<>]|\bAND\b|\bOR\b|\bNOT\b/.test(q) || /\bexists\s*\(/i.test(q);
 
@@ -21,8 +21,8 @@ export function filtersOf(search: Search, type: string | undefined): EntityFilte
 
 /**
  * A regular expression of RE2 for names with a word that begins like this one: at the start, after a character that is neither letter
- * nor digit, or at a capital. A single character must be a whole word. Other than the inventory it finds capitals inside of
- * abbreviations too ("ec" in SEC), and words after the twelfth.
+ * nor digit, or at a capital. A single character must be a whole word. Unlike the inventory, it also finds capitals inside of
+ * abbreviations ("ec" in SEC), and words after the twelfth of a name.
  */
 function namePattern(word: string): string {
   const [first = '', ...rest] = word;
@@ -32,7 +32,7 @@ function namePattern(word: string): string {
   return capital === first ? start : `${start}|${capital}${rest.length ? `(?i:${rest.join('')})` : ''}${after}`;
 }
 
-/** The address of Explore with a query for what the inventory lists: a search for a condition, Gremlin for a type and parts of names. */
+/** The search parameters of Explore for what the inventory lists: a search if there is a condition, otherwise a Gremlin query. */
 export function exploreOf(search: Search, type: string | undefined): Search {
   const { q = '', account } = search;
   if (isCondition(q)) return { lang: 'search', q: type ? `entityType = ${type} AND (${q})` : q, account };
@@ -41,10 +41,10 @@ export function exploreOf(search: Search, type: string | undefined): Search {
   return { q: `g.V()${type ? `.hasLabel(${quoted(type)})` : ''}${names.join('')}.limit(100)`, account };
 }
 
-/** The address of the inventory with another type. Columns of properties, and a sort by a column that it has not, belong to one type. */
+/** The search parameters of the inventory for another type, without the chosen columns, and without a sort by a column that its list does not have. */
 export function withType(search: Search, type: string | undefined): Search {
   if (type === search.type) return search;
   const [column = ''] = fieldOf(search.sort);
-  const gone = column.startsWith('property.') || (column === 'type' && type !== undefined);
-  return { ...search, type, columns: undefined, sort: gone ? undefined : search.sort };
+  const columnIsGone = column.startsWith('property.') || (column === 'type' && type !== undefined);
+  return { ...search, type, columns: undefined, sort: columnIsGone ? undefined : search.sort };
 }

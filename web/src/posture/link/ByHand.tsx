@@ -28,7 +28,7 @@ export const CredentialInputs = ({ provider, errorOf }: { provider: Provider; er
 export const readCredential = (provider: Provider, form: FormData) =>
   Object.fromEntries(specs[provider].credential.map((f) => [f.name, String(form.get(f.name) ?? '')]));
 
-/** The error of one input. The path of an error can have an index instead of the name, which is then only in its message. */
+/** The error of one input. If the path of an error has an index instead of the name of the input, the name is in the message. */
 const about = (fields: FieldError[], name: string) => fields.find((f) => f.path.includes(name) || f.message.includes(name))?.message;
 
 /** Links an account with a credential that was made by hand. */
@@ -53,13 +53,13 @@ export function ByHand({ provider, onLinked }: { provider: Provider; onLinked: (
     }
   };
   const errorOf = (name: string) => (error ? about(error.fields, name) : undefined);
-  const known = [spec.account.name, 'cloudAccountName', ...spec.credential.map((f) => f.name)].some(errorOf);
+  const isShownBesideInput = [spec.account.name, 'cloudAccountName', ...spec.credential.map((f) => f.name)].some(errorOf);
   return (
     <form className="form settings-form" onSubmit={(e) => void submit(e)}>
       <TextField label="Name" name="name" required hint="The name of the account in the console" error={errorOf('cloudAccountName')} />
       <Input spec={spec.account} error={errorOf(spec.account.name)} />
       <CredentialInputs provider={provider} errorOf={errorOf} />
-      {error && !known && (
+      {error && !isShownBesideInput && (
         <div className="note error" role="alert">
           <Mark name="error" />
           <span>

@@ -14,6 +14,7 @@ interface ProviderSpec {
   label: string;
   account: FieldSpec;
   credential: FieldSpec[];
+  /** The identity that is created in the cloud. */
   makes: string;
 }
 
@@ -25,7 +26,7 @@ export const specs: Record<Provider, ProviderSpec> = {
       { name: 'RoleArn', label: 'ARN of the role', hint: 'arn:aws:iam::123456789012:role/vigil-reader' },
       { name: 'ExternalId', label: 'External id', optional: true, hint: 'As in the trust policy of the role, which must ask for it' },
     ],
-    makes: 'A role that may only read, which only this server can take on.',
+    makes: 'A role that may only read, and that only this server can assume.',
   },
   azure: {
     label: 'Microsoft Azure',

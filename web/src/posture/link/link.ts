@@ -27,18 +27,19 @@ interface Member {
   name: string;
 }
 
-/** Links up to 100 accounts in one call. Credentials that are the same are made once. */
+/** Links up to 100 accounts in one call. Accounts with equal credentials share one. */
 export function linkMany(provider: Provider, members: Member[], credentialOf: (m: Member) => Record<string, string>) {
   const refs = new Map<string, string>();
   const credentials: { ref: string; values: Record<string, string> }[] = [];
   const refOf = (m: Member) => {
     const values = credentialOf(m);
     const key = JSON.stringify(values);
-    if (!refs.has(key)) {
-      refs.set(key, `c${refs.size}`);
-      credentials.push({ ref: `c${refs.size - 1}`, values });
-    }
-    return refs.get(key) ?? '';
+    const known = refs.get(key);
+    if (known !== undefined) return known;
+    const ref = `c${refs.size}`;
+    refs.set(key, ref);
+    credentials.push({ ref, values });
+    return ref;
   };
   const relationshipUpdates = members.map((m) => ({ action: 'post' as const, cloudAccountId: m.id, credentialRef: refOf(m) }));
   return posture.post('/v1/cloud-accounts/bulk-update', {

@@ -53,7 +53,7 @@ export function ByScript({ provider, onChosen }: { provider: Provider; onChosen:
   );
 }
 
-/** Whether the cloud accepts the credential, asked every two seconds. */
+/** Shows whether the cloud accepts the credential. It is polled every two seconds until it does. */
 export function StatusStep({ id, provider, onNext }: { id: string; provider: Provider; onNext: () => void }) {
   const query = useQuery({
     queryKey: ['accounts', id],
@@ -71,7 +71,7 @@ export function StatusStep({ id, provider, onNext }: { id: string; provider: Pro
               {active
                 ? `${account.cloudAccountName} can be read`
                 : account.accountStatus.value === 'draft'
-                  ? 'Trying the credential'
+                  ? 'Checking the credential'
                   : `${account.cloudAccountName} cannot be read`}
             </h2>
             <p className="row" aria-live="polite">

@@ -32,7 +32,7 @@ const labels = {
 };
 const plain = (m: MuteSpec | MuteRule) => ({ name: m.name, reason: m.reason, until: m.until ?? '', ...draftOfScope(m.scope) });
 
-/** A new mute rule, or a change of one: which findings, why and how long, with what it would suppress now. */
+/** Creates or changes a mute rule: which findings, why and until when, with a preview of what it would suppress now. */
 export function MuteDialog({ rule, first, onClose }: { rule?: MuteRule; first: ScopeDraft; onClose: () => void }) {
   const [name, setName] = useState(rule?.name ?? '');
   const [reason, setReason] = useState(rule?.reason ?? '');

@@ -64,7 +64,7 @@ function useEnd() {
   const failed = (cause: unknown) => showToast(failureText(cause));
   return async (m: MuteRule) => {
     try {
-      // The end must lie in the future of the server, whose clock is in the header.
+      // The end must be in the future by the clock of the server, which the header Date has.
       const { headers } = await posture.answer('get', '/v1/mute-rules/{mute_rule_id}', { path: { mute_rule_id: m.id } });
       const now = new Date(headers.get('Date') ?? Date.now()).getTime();
       const etag = await replace(m, m.eTag, new Date(now + 10_000).toISOString());
@@ -84,7 +84,7 @@ function useEnd() {
   };
 }
 
-/** What is muted: which findings are suppressed as soon as they are raised, why and until when. */
+/** The mute rules: which findings they suppress, why, and until when. */
 export default function MuteRules() {
   const { search, change } = useAddress();
   const refused = useRefusal('analyst', 'findings', 'organisation');

@@ -5,28 +5,28 @@ import { differencesOf } from '../../parts/Conflict';
 import { EditDialog } from '../../parts/EditDialog';
 import { Checkbox, SelectField, TextField } from '../../parts/Field';
 import { showToast } from '../../parts/toast';
-import { channelTypes, moved, receivers, settingsOf, type ChannelType, type Setting } from './channels';
+import { addressChanged, channelTypes, receivers, settingsOf, type ChannelType, type Setting } from './channels';
 import { channelsQuery } from './data';
 
 interface FieldProps {
   setting: Setting;
   value: string;
-  /** A stored secret: left empty, it stays. */
-  kept: boolean;
-  /** The address changes, so that stored secrets are asked for again. */
-  again: boolean;
+  /** The channel is stored: a secret that is left empty stays. */
+  stored: boolean;
+  /** The address of the stored channel changes: its secrets must be entered again. */
+  addressChanges: boolean;
   error: string | undefined;
   onChange: (value: string) => void;
 }
 
-function SettingField({ setting: s, value, kept, again, error, onChange }: FieldProps) {
+function SettingField({ setting: s, value, stored, addressChanges, error, onChange }: FieldProps) {
   const label = s.optional ? `${s.label} (optional)` : s.label;
   if (s.options)
     return <SelectField label={s.label} value={value} options={s.options} error={error} onChange={(e) => onChange(e.target.value)} />;
   const hint =
-    !s.secret || !kept
+    !s.secret || !stored
       ? s.hint
-      : again
+      : addressChanges
         ? 'Enter it again: a secret is not sent to another address.'
         : 'Not shown. Leave empty to keep the stored value.';
   return (
@@ -35,8 +35,8 @@ function SettingField({ setting: s, value, kept, again, error, onChange }: Field
       value={value}
       hint={hint}
       error={error}
-      placeholder={s.secret && kept ? undefined : s.placeholder}
-      required={!s.optional && !(s.secret && kept)}
+      placeholder={s.secret && stored ? undefined : s.placeholder}
+      required={!s.optional && !(s.secret && stored)}
       maxLength={2000}
       {...(s.secret ? { type: 'password', autoComplete: 'new-password' } : {})}
       onChange={(e) => onChange(e.target.value)}
@@ -122,8 +122,8 @@ export function ChannelDialog({ channel, onClose }: { channel?: NotificationChan
                 key={`${type} ${s.name}`}
                 setting={s}
                 value={values[s.name] ?? ''}
-                kept={!!channel}
-                again={!!channel && moved(type, channel.settings, values)}
+                stored={!!channel}
+                addressChanges={!!channel && addressChanged(type, channel.settings, values)}
                 error={problem(`settings.${s.name}`)}
                 onChange={(value) => setValues({ ...values, [s.name]: value })}
               />

@@ -24,7 +24,7 @@ interface Tested {
   error?: string | undefined;
 }
 
-/** Sends test messages, and remembers what came of them while the screen is open. */
+/** Sends test messages, and keeps their results while the screen is open. */
 function useTests() {
   const [tests, setTests] = useState<Record<string, Tested | 'running'>>({});
   const run = async (c: NotificationChannel) => {
@@ -62,7 +62,7 @@ function TestResult({ of }: { of: Tested | 'running' | undefined }) {
   );
 }
 
-/** Receivers of notifications, whether they accept messages, and who sends to them. */
+/** The receivers of notifications: whether they accept messages, and which rules send to them. */
 export function Channels({ onAdd }: { onAdd: () => void }) {
   const { search, change } = useAddress();
   const refused = useRefusal('admin', 'administration');
@@ -111,7 +111,7 @@ export function Channels({ onAdd }: { onAdd: () => void }) {
             })),
           ]}
         />
-        <span className="end small t3 wide">Secrets are sealed on the server and never shown.</span>
+        <span className="end small t3 wide">Secrets are stored encrypted and never shown.</span>
       </div>
       <Answer query={query} what="the list of channels" padded>
         {(list) =>

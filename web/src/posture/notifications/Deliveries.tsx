@@ -20,7 +20,7 @@ const states: Record<State, { mark: MarkName; label: string }> = {
   Dead: { mark: 'error', label: 'Given up' },
 };
 
-/** When a message ended, or until when it is tried. */
+/** When a message was delivered or given up; until when it is tried if it waits. */
 const End = ({ of: d }: { of: NotificationDelivery }) =>
   d.state === 'Waiting' && d.giveUpTime ? (
     <>
@@ -30,7 +30,7 @@ const End = ({ of: d }: { of: NotificationDelivery }) =>
     <Time at={d.endTime} />
   ) : null;
 
-/** Messages: which wait, which were accepted, and which were given up and can be sent again. */
+/** The messages that wait, that were delivered, and that were given up; those can be sent again. */
 export function Deliveries() {
   const { search, change } = useAddress();
   const refused = useRefusal('admin', 'administration');

@@ -15,7 +15,7 @@ import './notifications.css';
 const tabs = { channels: 'Channels', rules: 'Rules', deliveries: 'Deliveries' } as const;
 type Tab = keyof typeof tabs;
 
-/** Who is notified of what: receivers, which events go to them, and what became of the messages. */
+/** Notifications: the channels, the rules that send events to them, and the deliveries of the messages. */
 export default function Notifications() {
   const { tab: given } = useParams({ strict: false }) as { tab?: string };
   const tab: Tab = choiceOf(tabs, given, 'channels');

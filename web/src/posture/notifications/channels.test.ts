@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NotificationChannel } from '../../api/posture';
-import { moved, receivers, settingsOf, standingOf, target } from './channels';
+import { addressChanged, receivers, settingsOf, standingOf, target } from './channels';
 
 const channel: NotificationChannel = {
   id: 'c',
@@ -24,15 +24,15 @@ test('every type of channel needs at least one setting', () => {
 });
 
 test('another address asks for the secrets again, a secret address is not compared', () => {
-  expect(moved('splunk', channel.settings, { url: 'https://splunk.example' })).toBe(false);
-  expect(moved('splunk', channel.settings, { url: 'https://other.example' })).toBe(true);
-  expect(moved('webhook', {}, { url: 'https://new.example' })).toBe(false);
+  expect(addressChanged('splunk', channel.settings, { url: 'https://splunk.example' })).toBe(false);
+  expect(addressChanged('splunk', channel.settings, { url: 'https://other.example' })).toBe(true);
+  expect(addressChanged('webhook', {}, { url: 'https://new.example' })).toBe(false);
 });
 
 test('an optional address asks for the secrets again when it is given first and when it is removed', () => {
-  expect(moved('pagerduty', {}, { url: '' })).toBe(false);
-  expect(moved('pagerduty', {}, { url: 'https://events.eu.pagerduty.com/v2/enqueue' })).toBe(true);
-  expect(moved('pagerduty', { url: 'https://events.eu.pagerduty.com/v2/enqueue' }, {})).toBe(true);
+  expect(addressChanged('pagerduty', {}, { url: '' })).toBe(false);
+  expect(addressChanged('pagerduty', {}, { url: 'https://events.eu.pagerduty.com/v2/enqueue' })).toBe(true);
+  expect(addressChanged('pagerduty', { url: 'https://events.eu.pagerduty.com/v2/enqueue' }, {})).toBe(true);
 });
 
 test('a channel is called good only when a message was delivered', () => {

@@ -136,13 +136,13 @@ export const channelTypes = Object.keys(receivers) as ChannelType[];
 export const settingsOf = (type: ChannelType, values: Record<string, string>): Record<string, string> =>
   Object.fromEntries(receivers[type].settings.map((s) => [s.name, (values[s.name] ?? '').trim()]).filter(([, value]) => value !== ''));
 
-/** Whether the address of a channel differs from the stored one, so that the server asks for its secrets again. Secret addresses are not known here. */
-export const moved = (type: ChannelType, stored: Record<string, string>, values: Record<string, string>): boolean =>
+/** Whether the address of a channel differs from the stored one: then the server requires its secrets again. A secret address is not known here, and not compared. */
+export const addressChanged = (type: ChannelType, stored: Record<string, string>, values: Record<string, string>): boolean =>
   receivers[type].settings.some(
     ({ name, secret }) => ['url', 'server'].includes(name) && !secret && (values[name] ?? '').trim() !== (stored[name] ?? ''),
   );
 
-/** Where a channel sends to, as far as that is no secret. */
+/** Where a channel sends to, without settings that are secret. */
 export function target(channel: Pick<NotificationChannel, 'type' | 'settings'>): string {
   const { to, server, url, project } = channel.settings;
   return [to ?? server ?? url, project].filter(Boolean).join(', ');

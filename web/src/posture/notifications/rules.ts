@@ -15,7 +15,7 @@ export const events: Record<Event, { label: string; finding: boolean }> = {
 export const eventNames = Object.keys(events) as Event[];
 export const levelNames: Level[] = ['High', 'Medium', 'Low'];
 
-/** A rule as the form holds it: what is ticked is sent, so everything is ticked where the API has an empty list. */
+/** A rule as the form holds it. In the API an empty list of events or levels means all of them: in the form all are ticked. */
 export interface RuleDraft {
   name: string;
   enabled: boolean;
@@ -43,7 +43,7 @@ export const draftOfRule = (rule?: NotificationRuleSpec): RuleDraft => ({
   channels: rule?.channelIds ?? [],
 });
 
-/** Whether a draft sends anything about findings; if not, what filters findings does not apply. */
+/** Whether a draft sends events about findings. If not, the filters of findings do not apply. */
 export const aboutFindings = (draft: Pick<RuleDraft, 'events'>) => draft.events.some((e) => events[e].finding);
 
 /** The rule as the API takes it. */
@@ -62,7 +62,7 @@ export function specOfRule(draft: RuleDraft): NotificationRuleSpec {
   };
 }
 
-/** What keeps a draft from being sent, by field. The server checks the rest. */
+/** Why a draft cannot be saved, by field. The server checks the rest. */
 export function problemsOf(draft: RuleDraft): Partial<Record<'events' | 'levels' | 'channels', string>> {
   return {
     ...(draft.events.length === 0 ? { events: 'Choose an event.' } : {}),
@@ -79,7 +79,7 @@ const short: Record<Event, string> = {
   StreamSilent: 'stream silent',
 };
 
-/** The parts of a rule that choose something, as label and values. A rule that chooses nothing sends everything. */
+/** The filters of a rule that have values, with their labels. A rule without any sends every event. */
 export function choices(
   rule: NotificationRule,
   names: { rule: (id: string) => string; account: (id: string) => string },

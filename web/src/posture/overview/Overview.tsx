@@ -68,7 +68,7 @@ function figures(
   ];
 }
 
-/** What to do first today, and whether the numbers can be believed. */
+/** The open findings with their trend, and how completely the accounts were read. */
 export default function Overview() {
   const { search, change } = useAddress();
   const navigate = useNavigate();

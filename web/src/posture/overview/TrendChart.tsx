@@ -27,7 +27,7 @@ function stacks(series: Series): { name: string; from: number[]; to: number[] }[
   });
 }
 
-/** Open findings by level, stacked, with how often findings were raised and resolved below. */
+/** A stacked chart of open findings by level. The bars below show how often findings were raised and resolved. */
 export function TrendChart({ series, jump }: { series: Series; jump: Jump | undefined }) {
   const { ref, width } = useWidth<HTMLDivElement>(780);
   const [at, setAt] = useState<number>();

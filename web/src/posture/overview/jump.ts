@@ -14,8 +14,8 @@ interface Linked {
 }
 
 /**
- * The step of time in which open findings increased most, if that stands out: by at least five, and at least a tenth of all.
- * Times of the series are the beginnings of their steps.
+ * The step of time with the largest increase of open findings, if it is at least five and at least a tenth of the largest count. The
+ * times of the series are the beginnings of the steps.
  */
 export function largestJump(series: Series, accounts: Linked[]): Jump | undefined {
   const open = series.times.map((_, i) => series.levels.reduce((sum, l) => sum + (l.open[i] ?? 0), 0));

@@ -1,7 +1,7 @@
 import type { Verdicts } from '../../api/posture';
 import { plural } from '../../parts/text';
 
-/** In how many accounts verdicts are unknown; if none is, in how many accounts types were not read. */
+/** In how many accounts verdicts are unknown; if all verdicts are known, in how many accounts types were not read. */
 export function unknownText({ results, unread = [] }: Verdicts): string {
   const accounts = (of: { cloudAccountId: string }[]) => new Set(of.map((x) => x.cloudAccountId)).size;
   const unknown = accounts(results.filter((v) => v.unknown > 0));

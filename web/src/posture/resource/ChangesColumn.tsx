@@ -102,7 +102,7 @@ function Timeline({ entries, findings }: { entries: Entry[]; findings: Finding[]
   );
 }
 
-/** Around lists changes that are at most this long before or after the newest change of the resource. */
+/** Around lists the changes up to this long before and after the newest change of the resource. */
 const aroundMillis = 5 * 60_000;
 const verbs = { ADD: 'added', UPDATE: 'changed', DELETE: 'deleted' } as const;
 

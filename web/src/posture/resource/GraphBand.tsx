@@ -14,7 +14,7 @@ import { count } from '../../parts/text';
 import { showToast } from '../../parts/toast';
 import { findingsQuery, open, useRules, useRulesPending } from '../data';
 import { fold } from '../graph/fold';
-import { degreesQuery, neighboursQuery, pictureQuery } from '../graph/load';
+import { degreesQuery, mostNodes, neighboursQuery, pictureQuery } from '../graph/load';
 import { hiddenNeighbours, union, type Graph } from '../graph/model';
 
 const GraphView = lazy(() => import('../graph/GraphView'));
@@ -25,9 +25,9 @@ type View = 'why' | 'near' | 'reach';
 function useCounts(account: string, ids: string[]) {
   const page = useQuery({
     ...findingsQuery({
-      filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, 250) },
+      filters: { ...open, cloudAccountIds: [account], objectIds: ids.slice(0, mostNodes) },
       aggregations: {
-        object: { fieldName: 'entityId', termsCount: 250, subAggregations: { level: { fieldName: 'level' } } },
+        object: { fieldName: 'entityId', termsCount: mostNodes, subAggregations: { level: { fieldName: 'level' } } },
       },
       paginationInfo: { pageSize: 1 },
     }),
@@ -82,7 +82,7 @@ async function savePicture(graph: Graph, centre: string, highlighted: Set<string
   else showToast('This browser cannot draw the picture');
 }
 
-/** What a resource is connected to, with the path of a finding in red: that of the rule in the address, or else the worst. */
+/** The graph around a resource, with the path of one finding in red: that of the rule in the address, or else the worst. */
 export function GraphBand({ entity, findings }: { entity: Entity; findings: Finding[] }) {
   const { search, change } = useAddress();
   const navigate = useNavigate();
@@ -97,17 +97,16 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   const [opened, setOpened] = useState<Set<string>>(new Set()); // folded nodes whose members are shown
   const picture = useQuery(pictureQuery(explained ? rules.get(explained.ruleId) : undefined, entity.entityId, entity.cloudAccountId));
   const near = useQuery(neighboursQuery(entity.entityId, entity.cloudAccountId, depth, view === 'reach' ? 'out' : 'both'));
-  const path = view === 'why' && (picture.data?.graph.nodes.size ?? 0) > 1 ? picture.data?.graph : undefined;
+  const path = view === 'why' && picture.data && picture.data.graph.nodes.size > 1 ? picture.data.graph : undefined;
   const [expanded, setExpanded] = useState<string[]>([]);
   const more = useQueries({
     queries: expanded.map((id) => neighboursQuery(id, entity.cloudAccountId, 1)),
     combine: (answers) => answers.flatMap((a) => a.data ?? []),
   });
-  const raw = useMemo(
-    () =>
-      [path, near.data, ...more].filter((g) => g !== undefined).reduce<Graph | undefined>((all, g) => (all ? union(all, g) : g), undefined),
-    [path, near.data, more],
-  );
+  const raw = useMemo(() => {
+    const graphs: Graph[] = [path, near.data, ...more].filter((g) => g !== undefined);
+    return graphs.length > 0 ? graphs.reduce((all, g) => union(all, g)) : undefined;
+  }, [path, near.data, more]);
   const highlighted = useMemo(
     () => new Set(explained && picture.data ? picture.data.paths.filter((p) => p.length > 1).flat() : []),
     [picture.data, explained],
@@ -115,8 +114,11 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
   const graph = useMemo(() => raw && fold(raw, entity.entityId, opened, highlighted), [raw, entity.entityId, opened, highlighted]);
   const ids = useMemo(() => [...(raw?.nodes.keys() ?? [])].sort(), [raw]);
   const counts = useCounts(entity.cloudAccountId, ids);
-  const degrees = useQuery(degreesQuery(ids.slice(0, 250), entity.cloudAccountId)).data;
-  const hidden = useMemo(() => (raw && degrees && ids.length < 250 ? hiddenNeighbours(raw, degrees) : undefined), [raw, degrees, ids]);
+  const degrees = useQuery(degreesQuery(ids.slice(0, mostNodes), entity.cloudAccountId)).data;
+  const hidden = useMemo(
+    () => (raw && degrees && ids.length < mostNodes ? hiddenNeighbours(raw, degrees) : undefined),
+    [raw, degrees, ids],
+  );
   const expand = (id: string) => !expanded.includes(id) && setExpanded([...expanded, id]);
   useKeys([
     { keys: 'l', does: 'Graph or list', run: () => setList(!list) },
@@ -129,8 +131,8 @@ export function GraphBand({ entity, findings }: { entity: Entity; findings: Find
       },
     },
   ]);
-  // While the picture is not loaded, the view waits for it; a picture of one node is no path.
-  const query = view === 'why' && (picture.data?.graph.nodes.size ?? 2) > 1 ? picture : near;
+  // The view "why" waits for the picture. A picture of one node has no path: then the view has only the neighbours.
+  const query = view === 'why' && (!picture.data || path) ? picture : near;
   return (
     <div className={`graph-band ${whole ? 'whole' : ''}`}>
       <div className="graph-tools">

@@ -80,7 +80,7 @@ function Head({ entity, findings }: { entity: Entity; findings: UseQueryResult<F
   );
 }
 
-/** A resource that is not there any more: what is left of it. */
+/** What is left of a resource that was deleted: its findings and changes. */
 function Gone({ id, findings }: { id: string; findings: UseQueryResult<FindingPage> }) {
   return (
     <>
@@ -100,7 +100,7 @@ function Gone({ id, findings }: { id: string; findings: UseQueryResult<FindingPa
   );
 }
 
-/** Everything known about one thing. */
+/** One resource: its graph, findings, other verdicts, properties and changes. */
 export default function Resource() {
   const { id } = useParams({ strict: false }) as { id: string };
   const refused = useRefusal('analyst', 'accounts');
@@ -114,7 +114,7 @@ export default function Resource() {
       ],
       paginationInfo: { pageSize: 100 },
     }),
-    placeholderData: undefined, // it would be the findings of the resource that was shown before
+    placeholderData: undefined, // otherwise the findings of the last resource would be shown until those of this one arrive
   });
   const findings = findingsResult.data?.results ?? [];
   const entity = query.data;

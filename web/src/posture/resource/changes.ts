@@ -11,7 +11,7 @@ export interface Difference {
 
 const text = (value: unknown): string => (value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value));
 
-/** A difference by what changed: a property, a tag, or the edges of a label to one target. */
+/** A difference with a key that names what changed: a property, a tag, or the edges with one label to one target. */
 interface Change extends Difference {
   key: string;
   /** The edge exists before and after, with other properties. The change log does not have these. */
@@ -75,7 +75,10 @@ export const extent = (entry: Entry): string =>
     .map(([n, one, many]) => plural(n, one, many))
     .join(', ');
 
-/** What differs between the state after one change and the state after a later one. What changed and changed back is left out, except properties of edges. */
+/**
+ * The differences between the state after one change and the state after a later one. A value that changed and changed back is left
+ * out; an edge whose properties changed is not, because the change log does not have their values.
+ */
 export function differencesBetween(log: Entry[], earlier: string, later: string): Difference[] {
   const all = new Map<string, Change>();
   const entries = log

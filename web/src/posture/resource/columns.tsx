@@ -13,7 +13,7 @@ import { propertyText } from './property';
 
 const openOf = (findings: Finding[]) => findings.filter((f) => f.status === 'Open' && !f.isSuppressed);
 
-/** How many findings are open and how bad the worst is; nothing until it is known. */
+/** How many findings are open, and the mark of the worst; nothing until the findings are read. */
 export function FindingsPill({ query }: { query: UseQueryResult<FindingPage> }) {
   if (!query.data)
     return (
@@ -149,17 +149,17 @@ export function OtherVerdicts({ id, provider }: { id: string; provider: string }
   );
 }
 
-/** Properties; those that a violated rule reads come first. */
+/** The properties of a resource. Those that a violated rule reads come first, in red. */
 export function PropertiesColumn({ entity, findings }: { entity: Entity; findings: Finding[] }) {
   const [text, setText] = useState('');
   const rules = useRules();
   const schema = useQuery(schemaQuery).data?.types.find((t) => t.entityType === entity.entityType);
   const descriptions = new Map(schema?.properties.map((p) => [p.name, p.description]));
   const queries = findings.filter((f) => f.status === 'Open').map((f) => gremlinOf(rules.get(f.ruleId)?.query ?? ''));
-  const red = (name: string) => queries.some((q) => q.includes(`'${name}'`));
+  const isReadByViolatedRule = (name: string) => queries.some((q) => q.includes(`'${name}'`));
   const shown = entity.properties
     .filter((p) => `${p.name} ${propertyText(p)}`.toLowerCase().includes(text.toLowerCase()))
-    .sort((a, b) => Number(red(b.name)) - Number(red(a.name)) || a.name.localeCompare(b.name));
+    .sort((a, b) => Number(isReadByViolatedRule(b.name)) - Number(isReadByViolatedRule(a.name)) || a.name.localeCompare(b.name));
   return (
     <section className="region">
       <header>
@@ -173,9 +173,9 @@ export function PropertiesColumn({ entity, findings }: { entity: Entity; finding
         <table className="properties">
           <tbody>
             {shown.map((p, i) => (
-              <tr key={`${p.name}${i}`} className={p.type === 'unknown' ? 'unknown' : red(p.name) ? 'red' : ''}>
+              <tr key={`${p.name}${i}`} className={p.type === 'unknown' ? 'unknown' : isReadByViolatedRule(p.name) ? 'red' : ''}>
                 <th scope="row" title={descriptions.get(p.name)}>
-                  {p.type === 'unknown' ? <Mark name="unknown" /> : red(p.name) && <Mark name="violation" />}
+                  {p.type === 'unknown' ? <Mark name="unknown" /> : isReadByViolatedRule(p.name) && <Mark name="violation" />}
                   <span>{p.name}</span>
                 </th>
                 <td>

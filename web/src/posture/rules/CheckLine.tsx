@@ -13,7 +13,7 @@ interface Props {
   failure: unknown;
 }
 
-/** The line below a query: its first problem, or what it reads, or that this is not known. */
+/** The line below a query: its first problem; or what the query reads; or that it is not checked yet. */
 export function CheckLine({ problems, isEmpty, reads, failure }: Props) {
   const [problem] = problems;
   if (problem)

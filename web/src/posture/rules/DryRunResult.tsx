@@ -12,12 +12,12 @@ import { DryRunGraph } from './DryRunGraph';
 import { accountsWithNew, columnsOf, effect, type Found } from './effect';
 import { totals, type DryRun } from './useDryRun';
 
-/** The API takes no more ids in a filter. */
+/** A filter of the API has at most this many ids. */
 const mostCompared = 1000;
 
 type View = 'resources' | 'accounts' | 'graph' | 'plan' | 'json';
 
-/** Findings that the violating resources have already: those of the rule, and of the other rule that most of them violate. */
+/** The findings that the violating resources have already: of the rule itself, and of the other rule that most of them violate. */
 function useOverlap(
   ids: string[],
   own: string | undefined,
@@ -53,7 +53,7 @@ function useOverlap(
   };
 }
 
-/** What a dry run found: four verdicts, what enabling would do, and every resource. */
+/** The result of a dry run: the counts of the verdicts, what enabling the rule would do, and the resources. */
 export function DryRunResult({ run, level, old, rule }: { run: DryRun; level: string; old: boolean; rule: Rule | undefined }) {
   const [view, setView] = useState<View>('resources');
   const t = totals(run);

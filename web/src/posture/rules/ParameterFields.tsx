@@ -12,7 +12,7 @@ interface Props {
 
 function ParameterField({ parameter: p, draft, change, error }: Props & { parameter: Parameter }) {
   const value = draft.parameterValues?.[p.name] ?? p.default;
-  // The text while it is typed: it may not be a value yet. It is out of date when another draft has replaced the one that it was typed into.
+  // The text while it is typed, which may not be a value yet. It is outdated if the draft that it was typed into has been replaced.
   const [typed, setTyped] = useState<string>();
   const wrong = draft.unfinished?.includes(p.name) ?? false;
   const next = typed === undefined ? undefined : valueOf(p.type, typed);

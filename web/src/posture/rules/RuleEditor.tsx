@@ -58,7 +58,7 @@ const idOf = (name: string) =>
     .replace(/^-|-$/g, '');
 
 function Editor({ given, first, onDeleting }: { given: Versioned | undefined; first: Draft; onDeleting?: (going: boolean) => void }) {
-  // The version that was opened: what others save meanwhile is a conflict, not a surprise in the text.
+  // The version that the draft is based on. If somebody else saves another one meanwhile, saving is a conflict.
   const [version, setVersion] = useState(given);
   const rule = version?.rule;
   // The rule that the first save created. If the user typed meanwhile and stays on this page, the next save changes that rule.
@@ -109,13 +109,16 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     showToast(text);
     if (id) setTimeout(() => void navigate({ to: `/rules/${encodeURIComponent(id)}` } as never));
   };
-  /** Returns what to say about what was stored, and the id of the rule to show next. */
-  const store = async (status: Rule['status'], over: Versioned | undefined): Promise<[string, string?]> => {
-    if (over) {
-      await saveRule(draft, status, over, setVersion);
-      setVersion(await readRule(over.rule.id));
+  /** Stores the draft. Returns the message for the user and, if the screen should go to another rule, its id. */
+  const store = async (status: Rule['status'], replaced: Versioned | undefined): Promise<[string, string?]> => {
+    if (replaced) {
+      await saveRule(draft, status, replaced, setVersion);
+      setVersion(await readRule(replaced.rule.id));
       setKept(draft);
-      return [status === over.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`, rule ? undefined : over.rule.id];
+      return [
+        status === replaced.rule.status ? 'Saved' : `Saved; the rule is ${status.toLowerCase()}`,
+        rule ? undefined : replaced.rule.id,
+      ];
     }
     const added = await addRule({ ...draft, displayName: draft.displayName || idOf(draft.name) }, status);
     const stored = draftOf(added.rule);
@@ -124,7 +127,7 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     setKept(stored);
     return [status === 'Enabled' ? 'Saved and enabled' : 'Saved', added.rule.id];
   };
-  const save = async (status: Rule['status'], over = base) => {
+  const save = async (status: Rule['status'], replaced = base) => {
     // A second save would be based on the version that the first one replaces, or add a second rule.
     if (saving) return;
     if (unfinished) return showToast(unfinished);
@@ -132,10 +135,10 @@ function Editor({ given, first, onDeleting }: { given: Versioned | undefined; fi
     setRefusal(undefined);
     let stored: [string, string?] | undefined;
     try {
-      stored = await store(status, over);
+      stored = await store(status, replaced);
     } catch (cause) {
       if (!(cause instanceof ApiError)) throw cause;
-      if (cause.status === 412 && over) setConflict({ theirs: await readRule(over.rule.id), status });
+      if (cause.status === 412 && replaced) setConflict({ theirs: await readRule(replaced.rule.id), status });
       else setRefusal({ error: cause, query: queryText(draft) });
     } finally {
       setSaving(false);
@@ -357,7 +360,7 @@ export default function RuleEditor() {
   const { id } = useParams({ strict: false }) as { id?: string };
   const { search } = useAddress();
   const source = id ?? search.copy;
-  // A rule that is being deleted is not asked for again: a change elsewhere makes every screen ask, and the answer would be 404.
+  // A rule that is being deleted is not requested: a change of any rule makes this screen request it again, and the answer would be 404.
   const [deleting, setDeleting] = useState(false);
   const query = useQuery({
     queryKey: ['rules', source, 'version'],

@@ -8,7 +8,7 @@ import { Answer } from '../../parts/states';
 import { Time } from '../../parts/time';
 import { draftOf, labels } from './save';
 
-const shown = { ...labels, status: 'Status' };
+const shownLabels = { ...labels, status: 'Status' };
 const flat = (rule: Rule | undefined) => (rule ? { ...draftOf(rule), status: rule.status } : {});
 
 /** The versions of a rule: who changed what, when. */
@@ -33,7 +33,8 @@ export function RuleHistory({ id }: { id: string }) {
                   .sort((a, b) => b.version - a.version)
                   .map((v) => {
                     const before = versions.find((w) => w.version === v.version - 1);
-                    const changed = before ? differencesOf(shown, flat(v.rule), flat(before.rule)) : [];
+                    // In each difference, mine is the value of this version, and theirs that of the version before.
+                    const changed = before ? differencesOf(shownLabels, flat(v.rule), flat(before.rule)) : [];
                     return (
                       <li key={v.version}>
                         <span className="timeline-head">
@@ -56,7 +57,7 @@ export function RuleHistory({ id }: { id: string }) {
                             </tbody>
                           </table>
                         )}
-                        {!before && <p className="small t3">as it was first</p>}
+                        {!before && <p className="small t3">the first version</p>}
                       </li>
                     );
                   })}

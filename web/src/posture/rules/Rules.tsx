@@ -39,7 +39,7 @@ interface Sums {
   notApplicable: number;
 }
 
-/** Verdicts of all accounts together, by rule. */
+/** The counts of verdicts of all accounts, by rule. */
 function sumsByRule(results: ({ ruleId: string } & Sums)[]): Map<string, Sums> {
   const sums = new Map<string, Sums>();
   for (const v of results) {
@@ -74,7 +74,7 @@ export function useToggle() {
   return set;
 }
 
-/** What is checked, and switches for it. */
+/** The list of rules, with a switch for each. */
 export default function Rules() {
   const { search, change } = useAddress();
   const navigate = useNavigate();
@@ -88,7 +88,7 @@ export default function Rules() {
   );
   const counted = countQuery.data?.aggregations?.rule?.buckets;
   const counts = counted ?? {};
-  // The order is that of the first answer: a rule that is switched off loses its findings, and must not move away under the pointer.
+  // Rules are sorted by the counts of the first answer: a rule that is switched off loses its findings, and must not move from under the pointer.
   const firstCounted = useRef(counted);
   firstCounted.current ??= counted;
   const order = firstCounted.current ?? {};

@@ -11,7 +11,7 @@ import { count, plural, shortType } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { accountsQuery, useAccountNames, useRules } from '../data';
 
-/** Types of the resources that the rule finds and that were not listed: how many resources they have is not known. */
+/** The types of the resources that the rule finds that could not be listed: how many resources they have is not known. */
 function NotListed({ rule, account }: { rule: string; account: string | undefined }) {
   const accountName = useAccountNames();
   const filters = { ruleIds: [rule], ...(account ? { cloudAccountIds: [account] } : {}) };
@@ -55,7 +55,7 @@ function NotListed({ rule, account }: { rule: string; account: string | undefine
   );
 }
 
-/** Resources of which a rule cannot say whether they violate it, and what could not be read of each. */
+/** The resources for which the verdict of a rule is unknown, and what could not be read of each. */
 export default function UnknownResources() {
   const { id } = useParams({ strict: false }) as { id: string };
   const { search, change } = useAddress();
@@ -122,7 +122,7 @@ export default function UnknownResources() {
         )
       ) : rows.length === 0 ? (
         <Empty padded title="No resource is unknown">
-          The rule could say of every resource that was listed whether it violates it.
+          The rule has a verdict for every resource that was listed.
         </Empty>
       ) : (
         <div className="table-scroll">

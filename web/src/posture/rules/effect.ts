@@ -20,7 +20,7 @@ export interface Found {
 export function effect({ violating, compared, accounts, newAccounts, level, own, other }: Found): string {
   if (violating === 0) return 'no finding is raised.';
   if (compared === undefined) return `${plural(violating, 'finding')} of level ${level} in ${plural(accounts, 'account')}.`;
-  // Of resources that were not compared nobody knows which findings they have already, so the counts are bounds.
+  // Which findings the resources have that were not compared is not known, so the counts are bounds.
   const [upTo, atLeast] = compared < violating ? ['Up to ', 'At least '] : ['', ''];
   const present = Math.min(own, violating);
   const fresh = violating - present;
@@ -45,7 +45,7 @@ export function accountsWithNew(accounts: { id: string; violating: number }[], o
   return accounts.filter((a) => a.violating > (present.get(a.id) ?? 0)).length;
 }
 
-/** The two properties to show as columns of the results: of those that the rule reads, first the ones that the found resources have themselves. */
+/** The two columns of the results: properties that the rule reads, preferably those that the found resources themselves have. */
 export function columnsOf(reads: string[], found: { properties: { name: string }[] }[]): string[] {
   const own = new Set(found.flatMap((r) => r.properties.map((p) => p.name)));
   return [...new Set(reads)].sort((a, b) => Number(own.has(b)) - Number(own.has(a))).slice(0, 2);

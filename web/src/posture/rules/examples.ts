@@ -1,12 +1,12 @@
 /** Queries to begin a rule with: one for each way in which rules look at resources. */
 export const examples: { label: string; query: string }[] = [
   {
-    label: 'A property has a value, another has not',
+    label: 'One property has a value, and another does not',
     query: "g.V().hasLabel('AWS.EC2.Instance')\n  .has('metadataHttpEndpoint', 'enabled')\n  .not(has('metadataHttpTokens', 'required'))",
   },
   { label: 'A tag is missing', query: "g.V().hasLabel('AWS.S3.Bucket').hasNot('tag.Owner')" },
   {
-    label: 'What the resource is connected to has a property',
+    label: 'A connected resource has a property',
     query: "g.V().hasLabel('AWS.EC2.Instance')\n  .where(out('HAS_PROFILE').out('HAS_ROLE').has('isAdmin', true))",
   },
   {

@@ -19,7 +19,7 @@ export function valueOf(type: Parameter['type'], text: string): unknown {
   return numbers.includes(undefined) ? undefined : numbers;
 }
 
-/** What changes in a draft when a text is typed into the field of a parameter. A text that is not a value leaves the last value in place. */
+/** The change of a draft when a text is typed into the field of a parameter. If the text is not a value, the last value stays. */
 export function typedInto(draft: Draft, p: Parameter, text: string): Pick<Draft, 'parameterValues' | 'unfinished'> {
   const unfinished = (draft.unfinished ?? []).filter((name) => name !== p.name);
   const value = valueOf(p.type, text);

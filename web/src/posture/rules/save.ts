@@ -7,7 +7,7 @@ export interface Draft extends RuleSpec {
   language: 'Graph' | 'Search';
   /** Id of the rule whose parameters and table define the variables of the query: this rule, or the one that it was copied from. */
   variablesOf?: string;
-  /** Names of the parameters whose field holds a text that is not a value. A draft with any is not saved: the user does not see its values. */
+  /** Names of the parameters whose field holds a text that is not a value. While there are any, the draft is not saved: it would save values that the user does not see. */
   unfinished?: string[];
 }
 
@@ -53,22 +53,24 @@ export const draftOf = (r: Rule): Draft => ({
   variablesOf: r.id,
 });
 
-/** A draft with what was changed from one version of another draft to the next. */
+/** A draft with the changes that lead from one draft to another. */
 export const withChanges = (draft: Draft, from: Draft, to: Draft): Draft => ({
   ...draft,
   ...Object.fromEntries(Object.entries(to).filter(([name, value]) => value !== from[name as keyof Draft])),
 });
 
-const stored = (text: string, language: Draft['language'] = 'Graph') => JSON.stringify({ inventoryQueryType: language, queryString: text });
-export const storedQuery = (d: Draft) => stored(d.query, d.language);
+/** A query in the JSON that the API stores. */
+const queryJson = (text: string, language: Draft['language'] = 'Graph') =>
+  JSON.stringify({ inventoryQueryType: language, queryString: text });
+export const storedQuery = (d: Draft) => queryJson(d.query, d.language);
 
-/** The query with its variables, as the server checks and tries it. */
+/** The query with its variables, as requests to check and to test it send it. */
 export const queryBody = (d: Draft) => ({
   query: storedQuery(d),
   ...(d.variablesOf ? { ruleId: d.variablesOf, parameterValues: d.parameterValues ?? {} } : {}),
 });
 
-/** The query with its variables as a text, to see whether it is still the one that was sent. */
+/** The query with its variables as a text, to compare it with the one that was sent. */
 export const queryText = (d: Draft) => JSON.stringify(queryBody(d));
 
 /** A rule and the version that was read. */
@@ -90,7 +92,7 @@ function editOf(draft: Draft, rule: Rule): RuleEdit {
     if ((draft[name] ?? '') !== (before[name] ?? '')) edit[name] = draft[name] ?? '';
   if (draft.query !== before.query || draft.language !== before.language) edit.query = storedQuery(draft);
   if ((draft.visualizationQuery ?? '') !== (before.visualizationQuery ?? ''))
-    edit.visualizationQuery = draft.visualizationQuery ? stored(draft.visualizationQuery) : '';
+    edit.visualizationQuery = draft.visualizationQuery ? queryJson(draft.visualizationQuery) : '';
   if ((draft.complianceControlIds ?? []).join() !== (before.complianceControlIds ?? []).join())
     edit.complianceControlIds = draft.complianceControlIds ?? [];
   return edit;
@@ -100,7 +102,7 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a ?? {}) === JSON.string
 
 /**
  * Saves changes of a stored rule: texts and queries by PUT, the rest by PATCH. Both fail with 412 if the rule has changed since it was read.
- * What follows may fail: onStored receives each version that was stored, on which the next attempt must be based.
+ * PATCH may fail after PUT has stored its part. onStored receives each stored version: the next attempt must be based on it.
  */
 export async function saveRule(
   draft: Draft,
@@ -111,25 +113,31 @@ export async function saveRule(
   const path = { rule_id: rule.id };
   const edit = editOf(draft, rule);
   let version = etag;
-  const stored = ({ data, headers }: Answer<Rule>) => {
+  const noteVersion = ({ data, headers }: Answer<Rule>) => {
     version = headers.get('ETag') ?? '';
     onStored({ rule: data, etag: version });
   };
-  if (Object.keys(edit).length > 0) stored(await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version }));
+  if (Object.keys(edit).length > 0) noteVersion(await posture.answer('put', '/v1/rules/{rule_id}', { path, body: edit, etag: version }));
   const patch = {
     ...(status !== rule.status ? { status } : {}),
     ...(draft.level !== rule.level ? { level: draft.level } : {}),
     ...(draft.category !== rule.category ? { category: draft.category ?? '' } : {}),
     ...(same(draft.parameterValues, rule.parameterValues) ? {} : { parameterValues: draft.parameterValues }),
   };
-  if (Object.keys(patch).length > 0) stored(await posture.answer('patch', '/v1/rules/{rule_id}', { path, body: patch, etag: version }));
+  if (Object.keys(patch).length > 0)
+    noteVersion(await posture.answer('patch', '/v1/rules/{rule_id}', { path, body: patch, etag: version }));
 }
 
 /** Stores a new rule. */
 export async function addRule(draft: Draft, status: Rule['status']): Promise<Versioned> {
   const { language: _, variablesOf: __, unfinished: ___, visualizationQuery, ...spec } = draft;
   const { data, headers } = await posture.answer('post', '/v1/rules', {
-    body: { ...spec, status, query: storedQuery(draft), ...(visualizationQuery ? { visualizationQuery: stored(visualizationQuery) } : {}) },
+    body: {
+      ...spec,
+      status,
+      query: storedQuery(draft),
+      ...(visualizationQuery ? { visualizationQuery: queryJson(visualizationQuery) } : {}),
+    },
   });
   return { rule: data as Rule, etag: headers.get('ETag') ?? '' };
 }

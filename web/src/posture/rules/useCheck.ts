@@ -4,7 +4,7 @@ import { posture } from '../../api/posture';
 import type { FieldError } from '../../api/error';
 import { queryText, type Draft, type queryBody } from './save';
 
-/** What the server thinks of a query while it is written: it compiles it and runs nothing. */
+/** Has the server check a query when the user pauses typing (debounced). The server compiles the query and does not run it. */
 export function useCheck(draft: Draft) {
   const query = queryText(draft);
   const [asked, setAsked] = useState(query);

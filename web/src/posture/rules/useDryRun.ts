@@ -10,13 +10,13 @@ export interface Outcome {
 }
 
 export interface DryRun {
-  /** What was tried, as queryText returns it. */
+  /** The query that was run, as queryText returns it. */
   query: string;
   at: number;
   outcomes: Outcome[];
 }
 
-/** Tries a query on several accounts, two at a time. Nothing is kept. */
+/** Tests a query on several accounts, two at a time. The server stores nothing. */
 export function useDryRun() {
   const [run, setRun] = useState<DryRun>();
   const [busy, setBusy] = useState(false);
