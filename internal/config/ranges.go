@@ -13,13 +13,15 @@ const (
 	tenYears = 10 * 365 * day
 )
 
-// A span is a setting with its valid range. With zero set, 0 is allowed too: it
+// A span is a setting with its valid range. With zeroAllowed, 0 is valid too: it
 // means the default or no limit.
 type span struct {
-	name       string
-	value      int64
-	min, max   int64
-	zero, time bool
+	name     string
+	value    int64
+	min, max int64
+
+	zeroAllowed bool
+	isDuration  bool // the values are durations
 }
 
 func number(name string, value, min, max int64) span {
@@ -27,12 +29,12 @@ func number(name string, value, min, max int64) span {
 }
 
 func duration(name string, value, min, max time.Duration) span {
-	return span{name: name, value: int64(value), min: int64(min), max: int64(max), time: true}
+	return span{name: name, value: int64(value), min: int64(min), max: int64(max), isDuration: true}
 }
 
 // orZero allows zero too.
 func (s span) orZero() span {
-	s.zero = true
+	s.zeroAllowed = true
 	return s
 }
 
@@ -41,11 +43,11 @@ func (s span) orZero() span {
 func outside(spans ...span) [][2]string {
 	var bad [][2]string
 	for _, s := range spans {
-		if s.value >= s.min && s.value <= s.max || s.zero && s.value == 0 {
+		if s.value >= s.min && s.value <= s.max || s.zeroAllowed && s.value == 0 {
 			continue
 		}
 		lowest, highest := fmt.Sprint(s.min), fmt.Sprint(s.max)
-		if s.time {
+		if s.isDuration {
 			lowest, highest = time.Duration(s.min).String(), time.Duration(s.max).String()
 		}
 		switch {

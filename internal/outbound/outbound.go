@@ -32,16 +32,23 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("192.0.0.192/32"),     // Oracle Cloud
 }
 
+// unroutable are IPv4 addresses that are not those of a single other machine.
+var unroutable = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),          // this network
+	netip.MustParsePrefix("255.255.255.255/32"), // broadcast
+}
+
 // embedding are IPv6 networks whose addresses contain an IPv4 address.
 var embedding = []struct {
-	prefix netip.Prefix
-	offset int // of the IPv4 address, in bytes
+	prefix   netip.Prefix
+	offset   int  // of the IPv4 address, in bytes
+	inverted bool // its bits are inverted
 }{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12},   // NAT64
-	{netip.MustParsePrefix("::/96"), 12},          // IPv4-compatible, obsolete
-	{netip.MustParsePrefix("2002::/16"), 2},       // 6to4
-	{netip.MustParsePrefix("64:ff9b:1::/48"), 12}, // NAT64 of a local network, with a prefix of 96 bits
-	{netip.MustParsePrefix("2001::/32"), 12},      // Teredo; the client's address, inverted
+	{netip.MustParsePrefix("64:ff9b::/96"), 12, false},   // NAT64
+	{netip.MustParsePrefix("::/96"), 12, false},          // IPv4-compatible, obsolete
+	{netip.MustParsePrefix("2002::/16"), 2, false},       // 6to4
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12, false}, // NAT64 of a local network, with a prefix of 96 bits
+	{netip.MustParsePrefix("2001::/32"), 12, true},       // Teredo: the address of the client
 }
 
 // A Policy determines which addresses may be connected to. The zero value
@@ -82,8 +89,8 @@ func (p Policy) refuses(a netip.Addr) bool {
 	if a.IsLoopback() || isOwn(a) {
 		return !p.AllowSelf || contains(p.Deny, a)
 	}
-	return a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) ||
-		a.Is4() && a.As4()[0] == 0 || contains(metadata, a) || contains(p.Deny, a)
+	return a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast() ||
+		contains(unroutable, a) || contains(metadata, a) || contains(p.Deny, a)
 }
 
 func contains(list []netip.Prefix, a netip.Addr) bool {
@@ -107,7 +114,7 @@ func embeddedIPv4(a netip.Addr) (netip.Addr, bool) {
 			continue
 		}
 		inner := [4]byte(bytes[e.offset : e.offset+4])
-		if e.prefix.Bits() == 32 { // Teredo
+		if e.inverted {
 			for i := range inner {
 				inner[i] ^= 0xff
 			}

@@ -40,11 +40,11 @@ type Box struct {
 	now     func() time.Time
 
 	loading sync.Mutex // held while the keyset is read or replaced
-	current atomic.Pointer[loaded]
+	current atomic.Pointer[loadedKeyset]
 }
 
-// loaded is an immutable keyset in memory.
-type loaded struct {
+// loadedKeyset is an immutable keyset in memory.
+type loadedKeyset struct {
 	wrapped  Wrapped
 	handle   *keyset.Handle
 	cipher   tink.AEAD
@@ -131,7 +131,7 @@ func keyID(sealed []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(sealed[1:5]), true
 }
 
-func (l *loaded) has(id uint32) bool {
+func (l *loadedKeyset) has(id uint32) bool {
 	for i := range l.handle.Len() {
 		if e, err := l.handle.Entry(i); err == nil && e.KeyID() == id {
 			return true
@@ -141,7 +141,7 @@ func (l *loaded) has(id uint32) bool {
 }
 
 // refresh returns a keyset that is at most maxAge old.
-func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loaded, error) {
+func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loadedKeyset, error) {
 	if set := b.current.Load(); set != nil && b.now().Sub(set.loadedAt) < maxAge {
 		return set, nil
 	}
@@ -154,7 +154,7 @@ func (b *Box) refresh(ctx context.Context, maxAge time.Duration) (*loaded, error
 }
 
 // load reads the keyset from the keyring. The caller holds b.loading.
-func (b *Box) load(ctx context.Context) (*loaded, error) {
+func (b *Box) load(ctx context.Context) (*loadedKeyset, error) {
 	at := b.now()
 	w, err := b.ring.Keyset(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (b *Box) load(ctx context.Context) (*loaded, error) {
 	return b.adopt(w, handle, at)
 }
 
-func (b *Box) adopt(w Wrapped, handle *keyset.Handle, at time.Time) (*loaded, error) {
+func (b *Box) adopt(w Wrapped, handle *keyset.Handle, at time.Time) (*loadedKeyset, error) {
 	cipher, err := aead.New(handle)
 	if err != nil {
 		return nil, fmt.Errorf("use keyset: %w", err)
@@ -183,7 +183,7 @@ func (b *Box) adopt(w Wrapped, handle *keyset.Handle, at time.Time) (*loaded, er
 	if err != nil {
 		return nil, fmt.Errorf("use keyset: %w", err)
 	}
-	set := &loaded{wrapped: w, handle: handle, cipher: cipher, primary: primary.KeyID(), loadedAt: at}
+	set := &loadedKeyset{wrapped: w, handle: handle, cipher: cipher, primary: primary.KeyID(), loadedAt: at}
 	b.current.Store(set)
 	return set, nil
 }

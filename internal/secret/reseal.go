@@ -31,8 +31,8 @@ type Column interface {
 // have the names of the columns, which contain a dot.
 const rotation = "rotation"
 
-// begun is the place of the bookmark of a rotation that adds a key. A generation
-// without a rotation has no place.
+// begun is the bookmark of a rotation that has added its key. In a generation
+// without a rotation, the bookmark is empty.
 const begun = "begun"
 
 // BeginRotation adds a key as [Box.Rotate] does, unless ResealAll has not
@@ -48,11 +48,11 @@ func (b *Box) BeginRotation(ctx context.Context, marks Bookmarks) (at time.Time,
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("begin a rotation: %w", err)
 	}
-	place, done, err := marks.Bookmark(ctx, rotation, set.wrapped.Generation)
+	bookmark, done, err := marks.Bookmark(ctx, rotation, set.wrapped.Generation)
 	if err != nil {
 		return time.Time{}, false, fmt.Errorf("begin a rotation: %w", err)
 	}
-	if place == begun && !done {
+	if bookmark == begun && !done {
 		return set.wrapped.RotatedAt, false, nil
 	}
 	if err := b.Rotate(ctx); err != nil {

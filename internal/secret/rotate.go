@@ -48,7 +48,7 @@ func (b *Box) replace(ctx context.Context, prev Wrapped, handle *keyset.Handle) 
 // Rotate adds a new key and encrypts with it from now on. Values that were
 // sealed with older keys can still be opened.
 func (b *Box) Rotate(ctx context.Context) error {
-	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
+	err := b.change(ctx, func(set *loadedKeyset) (Wrapped, *keyset.Handle, error) {
 		m := keyset.NewManagerFromHandle(set.handle)
 		id, err := m.Add(aead.XChaCha20Poly1305KeyTemplate())
 		if err != nil {
@@ -71,7 +71,7 @@ func (b *Box) Rotate(ctx context.Context) error {
 // Rewrap encrypts the keyset with the current master key. To change the master
 // key, first configure the old one as Options.Previous in every process.
 func (b *Box) Rewrap(ctx context.Context) error {
-	err := b.change(ctx, func(set *loaded) (Wrapped, *keyset.Handle, error) {
+	err := b.change(ctx, func(set *loadedKeyset) (Wrapped, *keyset.Handle, error) {
 		return set.wrapped, set.handle, nil
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *Box) Rewrap(ctx context.Context) error {
 
 // change replaces the keyset by the result of edit, which returns the record that
 // the new one succeeds (with its RotatedAt) and the new keys.
-func (b *Box) change(ctx context.Context, edit func(*loaded) (Wrapped, *keyset.Handle, error)) error {
+func (b *Box) change(ctx context.Context, edit func(*loadedKeyset) (Wrapped, *keyset.Handle, error)) error {
 	b.loading.Lock()
 	defer b.loading.Unlock()
 	set, err := b.load(ctx)
