@@ -2,6 +2,7 @@ package graph
 
 import (
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"unsafe"
@@ -166,7 +167,7 @@ func (v Value) Bytes() int64 {
 	case KindUUID:
 		n += 16
 	case KindBigInt, KindBigDecimal:
-		n += 32
+		n += 32 + 8*int64(len((*big.Int)(v.ptr).Bits())) // the big.Int and its 64-bit words
 	case KindList, KindSet:
 		for _, e := range v.Elems() {
 			n += e.Bytes()

@@ -99,6 +99,19 @@ func TestMergedSacksCountAsMemory(t *testing.T) {
 	}
 }
 
+func TestBigNumbersCountAsMemory(t *testing.T) {
+	t.Parallel()
+	for _, suffix := range []string{"n", "m"} {
+		// Each sum has 5000 digits, which take 2 kB.
+		text := "g.withSack(" + strings.Repeat("9", 5000) + suffix + `).V().sack(sum).by("n").sack().fold().count(local)`
+		_, err := run(t.Context(), t, denseGraph(t, 2000, 0), text, gremlin.Budget{Memory: 1 << 20})
+		var budgetErr *gremlin.BudgetError
+		if !errors.As(err, &budgetErr) || budgetErr.Limit != gremlin.LimitMemory {
+			t.Errorf("%s: got %v, want an error about memory", suffix, err)
+		}
+	}
+}
+
 // TestNestedGroupCountReleasesMemory counts the neighbours of every vertex by name. The memory of
 // one vertex is enough, because a nested traversal runs for one vertex at a time.
 func TestNestedGroupCountReleasesMemory(t *testing.T) {
