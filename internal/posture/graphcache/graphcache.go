@@ -38,7 +38,7 @@ type Graphs struct {
 	entries map[posture.AccountRef]*list.Element
 	order   *list.List // of *cacheEntry, the most recently used first
 	bytes   int64
-	turns   map[posture.AccountRef]*turn // accounts whose graph is being loaded
+	loading map[posture.AccountRef]*loadLock // accounts whose graph is being loaded
 }
 
 // A Graph is the graph of an account at one generation.
@@ -58,10 +58,10 @@ type cacheEntry struct {
 // weighEvery is the number of uses after which the size of a graph is measured again.
 const weighEvery = 16
 
-// A turn is a per-account lock: one caller at a time loads the graph.
-type turn struct {
-	free    chan struct{}
-	waiting int
+// A loadLock is a per-account lock: one caller at a time loads the graph.
+type loadLock struct {
+	held  chan struct{} // of capacity 1; full while a caller holds the lock
+	users int           // callers that hold the lock or wait for it
 }
 
 // New returns an empty cache over a store.
@@ -77,7 +77,7 @@ func New(store posture.PartitionStore, o Options) *Graphs {
 	}
 	return &Graphs{
 		store: store, check: o.Check, limit: o.Bytes, log: o.Log, loads: make(chan struct{}, max(2, processors.Count())),
-		entries: map[posture.AccountRef]*list.Element{}, order: list.New(), turns: map[posture.AccountRef]*turn{},
+		entries: map[posture.AccountRef]*list.Element{}, order: list.New(), loading: map[posture.AccountRef]*loadLock{},
 	}
 }
 
@@ -95,15 +95,15 @@ func (g *Graphs) Graph(ctx context.Context, org posture.OrgID, account posture.A
 	if err != nil {
 		return Graph{}, err
 	}
-	if found, ok := g.take(ref); ok && found.Generation >= generation {
+	if found, ok := g.get(ref); ok && found.Generation >= generation {
 		return found, nil
 	}
-	release, err := g.enter(ctx, ref)
+	release, err := g.lockLoad(ctx, ref)
 	if err != nil {
 		return Graph{}, err
 	}
 	defer release()
-	found, ok := g.take(ref)
+	found, ok := g.get(ref)
 	if ok && found.Generation >= generation { // another caller has loaded it
 		return found, nil
 	}
@@ -116,7 +116,7 @@ func (g *Graphs) Graph(ctx context.Context, org posture.OrgID, account posture.A
 	if found, err = g.load(ctx, ref, found); err != nil {
 		return Graph{}, err
 	}
-	g.keep(ref, found)
+	g.put(ref, found)
 	return found, nil
 }
 
@@ -127,8 +127,8 @@ func (g *Graphs) Bytes() int64 {
 	return g.bytes
 }
 
-// take returns the cached graph of an account.
-func (g *Graphs) take(ref posture.AccountRef) (Graph, bool) {
+// get returns the cached graph of an account.
+func (g *Graphs) get(ref posture.AccountRef) (Graph, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	element, ok := g.entries[ref]
@@ -136,21 +136,21 @@ func (g *Graphs) take(ref posture.AccountRef) (Graph, bool) {
 		return Graph{}, false
 	}
 	g.order.MoveToFront(element)
-	h := element.Value.(*cacheEntry)
+	entry := element.Value.(*cacheEntry)
 	// Queries add indexes to the graph, which count too. Measuring the size at each use
 	// took 5 % of the server's CPU time under a stream of changes.
-	h.uses++
-	if h.uses%weighEvery == 0 {
-		now := h.graph.Bytes()
-		g.bytes += now - h.bytes
-		h.bytes = now
-		g.evict(h)
+	entry.uses++
+	if entry.uses%weighEvery == 0 {
+		now := entry.graph.Bytes()
+		g.bytes += now - entry.bytes
+		entry.bytes = now
+		g.evict(entry)
 	}
-	return h.graph, true
+	return entry.graph, true
 }
 
-// keep puts a graph into the cache, replacing an older one.
-func (g *Graphs) keep(ref posture.AccountRef, found Graph) {
+// put puts a graph into the cache, replacing an older one.
+func (g *Graphs) put(ref posture.AccountRef, found Graph) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if element, ok := g.entries[ref]; ok {
@@ -159,16 +159,17 @@ func (g *Graphs) keep(ref posture.AccountRef, found Graph) {
 		}
 		g.drop(element)
 	}
-	h := &cacheEntry{ref: ref, graph: found, bytes: found.Bytes()}
-	if h.bytes > g.limit {
+	entry := &cacheEntry{ref: ref, graph: found, bytes: found.Bytes()}
+	if entry.bytes > g.limit {
 		return
 	}
-	g.entries[ref] = g.order.PushFront(h)
-	g.bytes += h.bytes
-	g.evict(h)
+	g.entries[ref] = g.order.PushFront(entry)
+	g.bytes += entry.bytes
+	g.evict(entry)
 }
 
-// evict drops the least recently used graphs until the cache is within its limit.
+// evict drops the least recently used graphs, but not except, until the cache is within its
+// limit.
 func (g *Graphs) evict(except *cacheEntry) {
 	for element := g.order.Back(); element != nil && g.bytes > g.limit; {
 		before := element.Prev()
@@ -180,10 +181,10 @@ func (g *Graphs) evict(except *cacheEntry) {
 }
 
 func (g *Graphs) drop(element *list.Element) {
-	h := element.Value.(*cacheEntry)
+	entry := element.Value.(*cacheEntry)
 	g.order.Remove(element)
-	delete(g.entries, h.ref)
-	g.bytes -= h.bytes
+	delete(g.entries, entry.ref)
+	g.bytes -= entry.bytes
 }
 
 // forget drops the graph of a removed account.
@@ -195,28 +196,28 @@ func (g *Graphs) forget(ref posture.AccountRef) {
 	}
 }
 
-// enter locks the loading of an account's graph.
-func (g *Graphs) enter(ctx context.Context, ref posture.AccountRef) (release func(), err error) {
+// lockLoad locks the loading of an account's graph.
+func (g *Graphs) lockLoad(ctx context.Context, ref posture.AccountRef) (release func(), err error) {
 	g.mu.Lock()
-	t := g.turns[ref]
-	if t == nil {
-		t = &turn{free: make(chan struct{}, 1)}
-		g.turns[ref] = t
+	l := g.loading[ref]
+	if l == nil {
+		l = &loadLock{held: make(chan struct{}, 1)}
+		g.loading[ref] = l
 	}
-	t.waiting++
+	l.users++
 	g.mu.Unlock()
 
 	leave := func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		t.waiting--
-		if t.waiting == 0 {
-			delete(g.turns, ref)
+		l.users--
+		if l.users == 0 {
+			delete(g.loading, ref)
 		}
 	}
 	select {
-	case t.free <- struct{}{}:
-		return func() { <-t.free; leave() }, nil
+	case l.held <- struct{}{}:
+		return func() { <-l.held; leave() }, nil
 	case <-ctx.Done():
 		leave()
 		return nil, ctx.Err()

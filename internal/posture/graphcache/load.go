@@ -16,28 +16,28 @@ import (
 // the snapshot, or by building it from all entities.
 func (g *Graphs) load(ctx context.Context, ref posture.AccountRef, cached Graph) (Graph, error) {
 	if cached.Graph != nil {
-		if now, _, ok, err := g.patch(ctx, ref, cached); ok || err != nil {
-			return now, err
+		if current, _, ok, err := g.patch(ctx, ref, cached); ok || err != nil {
+			return current, err
 		}
 	}
-	cached = g.fromSnapshot(ctx, ref)
-	if cached.Graph != nil {
-		now, changed, ok, err := g.patch(ctx, ref, cached)
+	saved := g.fromSnapshot(ctx, ref)
+	if saved.Graph != nil {
+		current, changed, ok, err := g.patch(ctx, ref, saved)
 		if err != nil {
-			return now, err
+			return current, err
 		}
 		if ok {
-			if changed > savedAfter(now) {
-				g.save(ctx, ref, now)
+			if changed > savedAfter(current) {
+				g.save(ctx, ref, current)
 			}
-			return now, nil
+			return current, nil
 		}
 	}
-	now, err := g.build(ctx, ref)
-	if err == nil && now.NumVertices() > 0 {
-		g.save(ctx, ref, now)
+	built, err := g.build(ctx, ref)
+	if err == nil && built.NumVertices() > 0 {
+		g.save(ctx, ref, built)
 	}
-	return now, err
+	return built, err
 }
 
 // savedAfter returns the number of changes since a snapshot after which a new one is
@@ -46,8 +46,8 @@ func savedAfter(g Graph) int { return 500 + g.NumVertices()/10 }
 
 // patch applies the changes since the generation of a graph. It returns false if the
 // change log does not reach back that far.
-func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, cached Graph) (now Graph, changed int, ok bool, err error) {
-	changes, ok, err := g.store.ChangesSince(ctx, ref.Org, ref.Account, cached.Generation)
+func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, old Graph) (current Graph, changed int, ok bool, err error) {
+	changes, ok, err := g.store.ChangesSince(ctx, ref.Org, ref.Account, old.Generation)
 	if err != nil || !ok {
 		return Graph{}, 0, false, err
 	}
@@ -59,9 +59,9 @@ func (g *Graphs) patch(ctx context.Context, ref posture.AccountRef, cached Graph
 		list = append(list, graph.Change{Record: Record(&changes.Changed[i])})
 	}
 	if len(list) == 0 {
-		return Graph{cached.Graph, changes.Generation}, 0, true, nil
+		return Graph{old.Graph, changes.Generation}, 0, true, nil
 	}
-	patched, err := cached.Patch(list)
+	patched, err := old.Patch(list)
 	if err != nil {
 		return Graph{}, 0, false, fmt.Errorf("bring the graph of %s up to date: %w", ref.Account, err)
 	}
@@ -99,13 +99,13 @@ func (g *Graphs) fromSnapshot(ctx context.Context, ref posture.AccountRef) Graph
 
 // save saves a snapshot for the next load. It only logs errors, because the snapshot is
 // a cache.
-func (g *Graphs) save(ctx context.Context, ref posture.AccountRef, now Graph) {
-	data, err := Pack(now.Graph)
+func (g *Graphs) save(ctx context.Context, ref posture.AccountRef, current Graph) {
+	data, err := Pack(current.Graph)
 	if err == nil {
-		err = g.store.SaveSnapshot(ctx, ref.Org, ref.Account, posture.Snapshot{Generation: now.Generation, Data: data})
+		err = g.store.SaveSnapshot(ctx, ref.Org, ref.Account, posture.Snapshot{Generation: current.Generation, Data: data})
 	}
 	if err != nil && ctx.Err() == nil {
-		g.log.WarnContext(ctx, "snapshot not saved", "account", ref.Account, "generation", now.Generation, "error", err)
+		g.log.WarnContext(ctx, "snapshot not saved", "account", ref.Account, "generation", current.Generation, "error", err)
 	}
 }
 
