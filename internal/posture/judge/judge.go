@@ -108,12 +108,12 @@ func (j *Judge) judgeAccount(ctx context.Context, org posture.OrgID, id posture.
 	if err != nil || s.removed {
 		return err
 	}
-	judgement, bad, err := j.Evaluator.Judge(ctx, s.Account, rules)
+	judgement, failed, err := j.Evaluator.Judge(ctx, s.Account, rules)
 	if err != nil {
 		return err
 	}
 	judgement.RulesAt = rulesAt
-	serial, err := j.record(ctx, org, judgement, bad)
+	serial, err := j.record(ctx, org, judgement, failed)
 	if err == nil && only == "" {
 		j.last.put(recorded{s, serial, judgement.At})
 	}
@@ -158,12 +158,12 @@ func (j *Judge) judgeChange(ctx context.Context, org posture.OrgID, id posture.A
 	for i := range changes.Changed {
 		changed = append(changed, changes.Changed[i].ID)
 	}
-	judgement, bad, err := j.Evaluator.Reevaluate(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Verdicts: before.Verdicts, At: before.judgedAt}, changed, rules)
+	judgement, failed, err := j.Evaluator.Reevaluate(ctx, s.Account, evaluate.Before{Graph: before.Graph, Coverage: before.Coverage, Verdicts: before.Verdicts, At: before.judgedAt}, changed, rules)
 	if err != nil {
 		return err
 	}
 	judgement.RulesAt, judgement.Since = rulesAt, before.serial
-	serial, err := j.record(ctx, org, judgement, bad)
+	serial, err := j.record(ctx, org, judgement, failed)
 	if err == nil {
 		j.last.put(recorded{s, serial, judgement.At})
 	}
@@ -175,9 +175,9 @@ func (j *Judge) judgeChange(ctx context.Context, org posture.OrgID, id posture.A
 var errNotIncremental = fault.New(fault.Stale, "the account must be judged completely: the changes since its last judgement are not known")
 
 // record logs the rules that could not be evaluated and saves the judgement.
-func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture.Judgement, bad []*evaluate.RuleError) (int64, error) {
-	for _, b := range bad {
-		j.Log.WarnContext(ctx, "rule not evaluated", "account", judgement.Account, "rule", b.Rule, "error", b.Err)
+func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture.Judgement, failed []*evaluate.RuleError) (int64, error) {
+	for _, f := range failed {
+		j.Log.WarnContext(ctx, "rule not evaluated", "account", judgement.Account, "rule", f.Rule, "error", f.Err)
 	}
 	return j.Store.Observe(ctx, org, judgement)
 }

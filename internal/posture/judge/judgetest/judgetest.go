@@ -54,11 +54,11 @@ const (
 // NeverWrong reads a cloud that has changed while calls fail: no finding may be raised
 // or resolved. When calls succeed again, one finding is raised and one resolved.
 func NeverWrong(t *testing.T, c Cloud) {
-	l := newLine(t, c)
-	if status := l.run(time.Minute); status != posture.RunCompleted {
+	p := newPipeline(t, c)
+	if status := p.run(time.Minute); status != posture.RunCompleted {
 		t.Fatalf("the first run is %s", status)
 	}
-	before := l.findings()
+	before := p.findings()
 	if len(before) == 0 {
 		t.Fatal("the first run finds nothing")
 	}
@@ -67,26 +67,26 @@ func NeverWrong(t *testing.T, c Cloud) {
 	}
 	for _, trouble := range []Trouble{Denied, Failed, Timeout, Partial} {
 		t.Run(string(trouble), func(t *testing.T) {
-			deadline := time.Minute
+			deadline, want := time.Minute, posture.RunCompletedWithErrors
 			if trouble == Timeout {
-				deadline = 2 * time.Second
+				deadline, want = 2*time.Second, posture.RunTimeout
 			}
 			undo := c.Break(trouble)
-			status := l.run(deadline)
+			status := p.run(deadline)
 			undo()
-			if want := posture.RunCompletedWithErrors; trouble != Timeout && status != want || trouble == Timeout && status != posture.RunTimeout {
-				t.Errorf("the run is %s", status)
+			if status != want {
+				t.Errorf("the run is %s, want %s", status, want)
 			}
-			if diff := cmp.Diff(before, l.findings()); diff != "" {
+			if diff := cmp.Diff(before, p.findings()); diff != "" {
 				t.Errorf("findings (-before +after):\n%s", diff)
 			}
 		})
 	}
-	if status := l.run(time.Minute); status != posture.RunCompleted {
+	if status := p.run(time.Minute); status != posture.RunCompleted {
 		t.Fatalf("the last run is %s", status)
 	}
 	raised, resolved := 0, 0
-	after := l.findings()
+	after := p.findings()
 	for id, f := range after {
 		switch old, ok := before[id]; {
 		case !ok && f.Status == posture.FindingOpen:
@@ -100,8 +100,8 @@ func NeverWrong(t *testing.T, c Cloud) {
 	}
 }
 
-// A line is the pipeline from a cloud to findings: store, runner and judge.
-type line struct {
+// A pipeline leads from a cloud to findings: store, runner and judge.
+type pipeline struct {
 	t     *testing.T
 	cloud Cloud
 	store *store.Store
@@ -121,7 +121,7 @@ func (idle) JudgeRule(*sqldb.Tx, posture.OrgID, posture.RuleID) error   { return
 // shippedRules are the rules that come with Vigil, loaded once for all tests.
 var shippedRules = sync.OnceValues(func() (*catalog.Catalog, error) { return catalog.Load(rules.Files, frameworks.Files) })
 
-func newLine(t *testing.T, c Cloud) *line {
+func newPipeline(t *testing.T, c Cloud) *pipeline {
 	t.Helper()
 	db := dbtest.Open(t, dbtest.SQLite(t))
 	if err := store.Migrate(t.Context(), db); err != nil {
@@ -133,60 +133,60 @@ func newLine(t *testing.T, c Cloud) *line {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{t: t, cloud: c, store: s}
-	l.sweep = &sweep.Sweep{
+	p := &pipeline{t: t, cloud: c, store: s}
+	p.sweep = &sweep.Sweep{
 		Store: s, Log: log, Now: time.Now, NewID: uuid.NewString, Lease: time.Minute,
 		Runner: &collect.Runner{Sources: map[posture.Provider]collect.Source{c.Source.Provider(): c.Source}, Recorder: s, Parallel: 8, Log: log},
 	}
-	l.judge = &judge.Judge{
+	p.judge = &judge.Judge{
 		Store: s, Book: &rulebook.Book{Catalog: known, Store: s, Now: time.Now}, Graphs: graphcache.New(s, graphcache.Options{}), Log: log, Now: time.Now,
 		Evaluator: evaluate.New(catalog.Schema(c.Source.Declarations()), s, func() time.Time { return c.Today }),
 	}
-	return l.onboard()
+	return p.onboard()
 }
 
 // onboard adds the account and its credential.
-func (l *line) onboard() *line {
-	l.t.Helper()
-	now, a, c := time.Now(), l.cloud.Access.Account, l.cloud.Access.Credential
+func (p *pipeline) onboard() *pipeline {
+	p.t.Helper()
+	now, a, c := time.Now(), p.cloud.Access.Account, p.cloud.Access.Credential
 	a = a.WithStream(posture.StreamDisconnected, now).WithStatus(posture.AccountActive, "", now)
 	c.ID = "c"
-	err := l.store.Onboard(l.t.Context(), l.cloud.Access.Org, func(tx posture.OnboardingTx) error {
-		return errors.Join(tx.AddAccount(a), tx.SaveCredential(c, l.cloud.Access.Secrets), tx.AddLink(posture.NewLink(a, c, now)))
+	err := p.store.Onboard(p.t.Context(), p.cloud.Access.Org, func(tx posture.OnboardingTx) error {
+		return errors.Join(tx.AddAccount(a), tx.SaveCredential(c, p.cloud.Access.Secrets), tx.AddLink(posture.NewLink(a, c, now)))
 	})
 	if err != nil {
-		l.t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	return l
+	return p
 }
 
 // run collects the account and judges it, first incrementally and then completely.
-func (l *line) run(deadline time.Duration) posture.RunStatus {
-	l.t.Helper()
-	ctx, org, id := l.t.Context(), l.cloud.Access.Org, l.cloud.Access.Account.ID
-	l.sweep.Deadline = deadline
-	r, err := l.sweep.Start(ctx, org, id, posture.RunScope{})
+func (p *pipeline) run(deadline time.Duration) posture.RunStatus {
+	p.t.Helper()
+	ctx, org, id := p.t.Context(), p.cloud.Access.Org, p.cloud.Access.Account.ID
+	p.sweep.Deadline = deadline
+	r, err := p.sweep.Start(ctx, org, id, posture.RunScope{})
 	if err == nil {
-		err = l.sweep.Work(ctx, org, r.ID, false)
+		err = p.sweep.Work(ctx, org, r.ID, false)
 	}
 	if err == nil {
-		err = errors.Join(l.judge.Change(ctx, org, id), l.judge.Account(ctx, org, id))
+		err = errors.Join(p.judge.Change(ctx, org, id), p.judge.Account(ctx, org, id))
 	}
 	if err == nil {
-		r, err = l.store.Run(ctx, org, r.ID)
+		r, err = p.store.Run(ctx, org, r.ID)
 	}
 	if err != nil {
-		l.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return r.Status
 }
 
 // findings returns all findings of the account.
-func (l *line) findings() map[posture.FindingID]posture.Finding {
-	l.t.Helper()
-	page, err := l.store.Findings(l.t.Context(), l.cloud.Access.Org, posture.FindingFilter{}, nil, posture.Page{}, time.Now())
+func (p *pipeline) findings() map[posture.FindingID]posture.Finding {
+	p.t.Helper()
+	page, err := p.store.Findings(p.t.Context(), p.cloud.Access.Org, posture.FindingFilter{}, nil, posture.Page{}, time.Now())
 	if err != nil {
-		l.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	all := map[posture.FindingID]posture.Finding{}
 	for _, f := range page.Findings {
