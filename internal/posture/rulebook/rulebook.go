@@ -177,12 +177,15 @@ func checkParameters(r posture.Rule) (bad []fault.Detail) {
 			bad = append(bad, fault.Detail{Path: fmt.Sprintf("parameters[%d]", i), Message: err.Error()})
 		}
 	}
-	if r.Query.Language != posture.GraphQuery && len(r.Parameters) > 0 {
-		return append(bad, fault.Detail{Path: "parameters", Message: "are for queries in Gremlin"})
+	if r.Query.Language != posture.GraphQuery {
+		if len(r.Parameters) > 0 {
+			bad = append(bad, fault.Detail{Path: "parameters", Message: "are for queries in Gremlin"})
+		}
+		return bad
 	}
 	plan, err := gremlin.Compile(r.Query.Text, gremlin.CompileOptions{Budget: gremlin.RuleBudget})
-	if r.Query.Language != posture.GraphQuery || err != nil {
-		return bad
+	if err != nil {
+		return bad // CheckQuery reports the error
 	}
 	if err := r.CheckVariables(plan.Variables()); err != nil {
 		bad = append(bad, fault.Detail{Path: "query", Message: err.Error()})
@@ -239,10 +242,11 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 		return f, fault.New(fault.Conflict, "compliance framework %q comes with the product", f.ID)
 	}
 	old, err := b.Framework(ctx, org, f.ID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	isNew := fault.Is(err, fault.NotFound)
+	if err != nil && !isNew {
 		return f, err
 	}
-	if err != nil && strings.Contains(f.ID, "_") {
+	if isNew && strings.Contains(f.ID, "_") {
 		return f, fault.Field("framework_id", "must not contain _, which separates the framework from the control in complianceControlIds")
 	}
 	seen := map[string]bool{}
@@ -253,7 +257,7 @@ func (b *Book) SaveFramework(ctx context.Context, org posture.OrgID, f posture.F
 		seen[c.ID] = true
 	}
 	f.Custom, f.Created, f.Updated = true, b.Now(), b.Now()
-	if old.ID != "" {
+	if !isNew {
 		f.Created = old.Created
 	}
 	return f, b.Store.SaveFramework(ctx, org, f)
