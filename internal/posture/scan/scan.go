@@ -169,8 +169,8 @@ func typesOf(e *evaluate.Evaluator, rules []posture.Rule, p posture.Provider) []
 	return types
 }
 
-// A regionalSource is a source that knows which regions an account has enabled. The read
-// units do not tell: rules may need none of a region.
+// A regionalSource is a source that records which regions an account has enabled: those of all
+// units, also of units that the scan does not read because no rule needs their types.
 type regionalSource struct {
 	collect.Source
 	requested []string
@@ -178,7 +178,7 @@ type regionalSource struct {
 }
 
 // Open implements [collect.Source]. If the credentials may not list the regions, the session
-// takes the requested ones for enabled.
+// assumes that the requested ones are enabled.
 func (s *regionalSource) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
 	a.Account.Collection.Regions = s.requested
 	session, err := s.Source.Open(ctx, a)

@@ -65,8 +65,7 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 			work(t, s, false)
 			wantFailed(t, st, nil, "")
 			// The store keeps milliseconds: wait, so that the next run begins later than this one ended.
-			for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
-			}
+			time.Sleep(2 * time.Millisecond)
 			s.Runner.Sources[posture.AWS] = &tt.cloud
 			s.Runner.Parallel, s.Deadline = 1, 200*time.Millisecond
 			work(t, s, tt.lost)
@@ -103,8 +102,7 @@ func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 		}
 	}
 	// The store keeps milliseconds: wait, so that the run begins later than these scopes were read.
-	for now := time.Now(); time.Since(now) < 2*time.Millisecond; {
-	}
+	time.Sleep(2 * time.Millisecond)
 	r, err := s.Start(t.Context(), org, id, posture.RunScope{Regions: []string{"westeurope"}})
 	if err == nil {
 		err = s.Work(t.Context(), org, r.ID, true)

@@ -70,7 +70,7 @@ func (s *Sweep) StartAs(ctx context.Context, u posture.Urgency, org posture.OrgI
 		ID: s.NewID(), Provider: a.Provider, Account: id, Scope: scope, Status: posture.RunStarted, Start: now, Updated: now,
 		Collectors: map[posture.EntityType]posture.CollectorResult{}, Urgency: u,
 	}
-	return r, s.Store.StartRun(ctx, org, r, now.Add(queued))
+	return r, s.Store.StartRun(ctx, org, r, now.Add(maxQueueTime))
 }
 
 // StartFirst starts a run of an account that was linked or validated, unless its
@@ -88,9 +88,9 @@ func (s *Sweep) StartFirst(ctx context.Context, org posture.OrgID, id posture.Ac
 	return err
 }
 
-// queued is how long a run may wait for a worker. It is long, because the job queue is
+// maxQueueTime is how long a run may wait for a worker. It is long, because the job queue is
 // durable and jobs queue up when many accounts are added.
-const queued = 24 * time.Hour
+const maxQueueTime = 24 * time.Hour
 
 // Work executes a run. It does nothing if the run has ended. If retry is set, another
 // worker began the run and is lost: the run ends as Timeout and Work starts another
