@@ -59,8 +59,8 @@ func (m *metrics) observe(c egress.Call) {
 	m.answers.WithLabelValues(provider, service, status).Inc()
 }
 
-// microsofts maps the first label of a host to the Azure service.
-var microsofts = map[string]string{"management": "arm", "graph": "graph", "dod-graph": "graph", "microsoftgraph": "graph", "login": "login"}
+// azureServices maps the first label of a host to the Azure service.
+var azureServices = map[string]string{"management": "arm", "graph": "graph", "dod-graph": "graph", "microsoftgraph": "graph", "login": "login"}
 
 // awsRegion matches the part of a host that names a region of AWS.
 var awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]$`)
@@ -82,7 +82,7 @@ func serviceOf(host string) (provider, service string) {
 		return string(posture.AWS), parts[len(parts)-1] // a bucket's name precedes it
 	}
 	first, _, _ := strings.Cut(host, ".")
-	if service, ok := microsofts[first]; ok {
+	if service, ok := azureServices[first]; ok {
 		return string(posture.Azure), service
 	}
 	return string(posture.Azure), "vault" // the other hosts in egress.Clouds are key vaults

@@ -28,7 +28,7 @@ type kind struct {
 	typ        posture.EntityType
 	share      float64 // relative to other kinds
 	global     bool    // listed once for all regions
-	spread     bool    // though its entities are in regions
+	spread     bool    // global, but its entities are in regions
 	prefix     string  // of names
 	properties []maker
 	edges      []edgeMaker

@@ -78,19 +78,19 @@ func (s Entities) FeedCounts(ctx context.Context, org posture.OrgID, f posture.F
 }
 
 // Replace implements [posture.EntityStore].
-func (s Entities) Replace(ctx context.Context, x posture.Scope, origin posture.ChangeOrigin, found []posture.Entity, gone []posture.EntityID) error {
+func (s Entities) Replace(ctx context.Context, scope posture.Scope, origin posture.ChangeOrigin, found []posture.Entity, gone []posture.EntityID) error {
 	if err := refuse(ctx); err != nil {
 		return err
 	}
-	return s.Store.Replace(ctx, x, origin, found, gone)
+	return s.Store.Replace(ctx, scope, origin, found, gone)
 }
 
 // ScopeFailed implements [posture.EntityStore].
-func (s Entities) ScopeFailed(ctx context.Context, x posture.Scope, why string) error {
+func (s Entities) ScopeFailed(ctx context.Context, scope posture.Scope, why string) error {
 	if err := refuse(ctx); err != nil {
 		return err
 	}
-	return s.Store.ScopeFailed(ctx, x, why)
+	return s.Store.ScopeFailed(ctx, scope, why)
 }
 
 // Coverage implements [posture.EntityStore].

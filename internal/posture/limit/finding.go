@@ -48,11 +48,11 @@ func (s Findings) FindingAggregationCost(ctx context.Context, org posture.OrgID,
 }
 
 // Suppress implements [posture.FindingStore].
-func (s Findings) Suppress(ctx context.Context, org posture.OrgID, id posture.FindingID, x *posture.Suppression, by string, now time.Time) (posture.Finding, error) {
+func (s Findings) Suppress(ctx context.Context, org posture.OrgID, id posture.FindingID, sup *posture.Suppression, by string, now time.Time) (posture.Finding, error) {
 	if err := s.check(ctx, org, id); err != nil {
 		return posture.Finding{}, err
 	}
-	return s.Store.Suppress(ctx, org, id, x, by, now)
+	return s.Store.Suppress(ctx, org, id, sup, by, now)
 }
 
 // check fails if the context may not see a finding. The account of a finding
@@ -74,9 +74,9 @@ func (s Findings) FindingHistory(ctx context.Context, org posture.OrgID, id post
 }
 
 // SuppressAll implements [posture.FindingStore].
-func (s Findings) SuppressAll(ctx context.Context, org posture.OrgID, f posture.FindingFilter, x *posture.Suppression, by string, now time.Time) (matched, changed int, err error) {
+func (s Findings) SuppressAll(ctx context.Context, org posture.OrgID, f posture.FindingFilter, sup *posture.Suppression, by string, now time.Time) (matched, changed int, err error) {
 	f.Accounts = within(ctx, f.Accounts)
-	return s.Store.SuppressAll(ctx, org, f, x, by, now)
+	return s.Store.SuppressAll(ctx, org, f, sup, by, now)
 }
 
 // Trends implements [posture.FindingStore].

@@ -34,9 +34,9 @@ func (s Mutes) MuteRule(ctx context.Context, org posture.OrgID, id posture.MuteR
 }
 
 // PreviewMute implements [posture.MuteStore].
-func (s Mutes) PreviewMute(ctx context.Context, org posture.OrgID, x posture.MuteScope, now time.Time) (posture.MutePreview, error) {
-	x.Accounts = within(ctx, x.Accounts)
-	return s.Store.PreviewMute(ctx, org, x, now)
+func (s Mutes) PreviewMute(ctx context.Context, org posture.OrgID, scope posture.MuteScope, now time.Time) (posture.MutePreview, error) {
+	scope.Accounts = within(ctx, scope.Accounts)
+	return s.Store.PreviewMute(ctx, org, scope, now)
 }
 
 // AddMuteRule implements [posture.MuteStore].

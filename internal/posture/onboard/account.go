@@ -118,10 +118,10 @@ func (s *set) removeAccounts(roots bool) error {
 			return nil
 		}
 		a, err := s.find(c.ID)
+		if fault.Is(err, fault.NotFound) && s.done.Accounts[i].ID == c.ID {
+			return nil // removed in the pass over members
+		}
 		if err != nil || a.IsRoot() != roots {
-			if fault.Is(err, fault.NotFound) && s.done.Accounts[i].ID == c.ID {
-				return nil // removed in the pass over members
-			}
 			return err
 		}
 		s.done.Accounts[i] = a

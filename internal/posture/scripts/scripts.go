@@ -100,9 +100,12 @@ func NamesPrincipal(name string) bool { return name == "link.sh" || name == "rol
 // fillIn replaces the placeholders by values.
 func fillIn(text []byte, v Values) []byte {
 	resources, references := policyResources()
-	scopes := []string{"@scopes@"} // filled in by the script
-	for i, id := range v.Accounts {
-		scopes = append(scopes[:i], "/subscriptions/"+id)
+	var scopes []string
+	for _, id := range v.Accounts {
+		scopes = append(scopes, "/subscriptions/"+id)
+	}
+	if len(scopes) == 0 {
+		scopes = []string{"@scopes@"} // filled in by the script
 	}
 	return []byte(strings.NewReplacer(
 		"'@url@'", quote(v.URL), "@url@", withoutMarkup(v.URL),

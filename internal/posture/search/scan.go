@@ -48,7 +48,7 @@ type scanner struct {
 func scan(text string) ([]token, error) {
 	s := &scanner{text: text, column: 1}
 	for {
-		s.skip()
+		s.skipSpace()
 		column := s.column
 		c := s.rune()
 		switch {
@@ -107,7 +107,7 @@ func (s *scanner) step() {
 	s.column++
 }
 
-func (s *scanner) skip() {
+func (s *scanner) skipSpace() {
 	for unicode.IsSpace(s.rune()) {
 		s.step()
 	}
