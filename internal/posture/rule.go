@@ -260,14 +260,17 @@ type RuleFilter struct {
 
 // Matches reports whether the filter selects the rule.
 func (f RuleFilter) Matches(r Rule) bool {
+	isOfFramework := func(control string) bool {
+		return slices.ContainsFunc(f.Frameworks, func(id string) bool {
+			prefix := id + "_"
+			return len(control) >= len(prefix) && strings.EqualFold(control[:len(prefix)], prefix)
+		})
+	}
+	isSelected := func(control string) bool { return isEmptyOrContains(f.Controls, control) }
 	return isEmptyOrContains(f.IDs, r.ID) && isEmptyOrContains(f.Providers, r.Provider) && isEmptyOrContains(f.Services, r.Service) && isEmptyOrContains(f.Levels, r.Level) &&
 		isEmptyOrContains(f.Statuses, r.Status) && isEmptyOrContains(f.Sources, r.Source) && isEmptyOrContains(f.Categories, r.Category) &&
-		(len(f.Frameworks) == 0 || slices.ContainsFunc(r.Controls, func(c string) bool {
-			return slices.ContainsFunc(f.Frameworks, func(id string) bool { return len(c) > len(id) && strings.EqualFold(c[:len(id)+1], id+"_") })
-		})) &&
-		(len(f.Controls) == 0 || slices.ContainsFunc(r.Controls, func(c string) bool {
-			return slices.ContainsFunc(f.Controls, func(id string) bool { return strings.EqualFold(c, id) })
-		})) &&
+		(len(f.Frameworks) == 0 || slices.ContainsFunc(r.Controls, isOfFramework)) &&
+		(len(f.Controls) == 0 || slices.ContainsFunc(r.Controls, isSelected)) &&
 		(f.Text == "" || strings.Contains(strings.ToLower(r.Name+"\n"+r.DisplayName+"\n"+r.Description), strings.ToLower(f.Text)))
 }
 

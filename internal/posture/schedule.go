@@ -52,7 +52,8 @@ func (p CollectionPlan) Next(org OrgID, id AccountID, last time.Time) time.Time 
 	_, _ = h.Write([]byte(string(org) + "/" + string(id)))
 	slot := time.Duration(h.Sum64() % uint64(every)).Truncate(time.Millisecond) // times are stored in milliseconds
 	next := last.Truncate(every).Add(slot)
-	for next.Before(last.Add(every / 48)) { // do not repeat a run that just ended
+	pause := every / 48 // 15 minutes at the default interval: do not repeat a run that just ended
+	for next.Before(last.Add(pause)) {
 		next = next.Add(every)
 	}
 	return next

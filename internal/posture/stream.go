@@ -118,8 +118,8 @@ type ReadResults struct {
 
 // StreamStore stores event streams and their pending reads.
 //
-// Methods are safe for concurrent use. What belongs to another organisation is
-// answered as if it did not exist.
+// Methods are safe for concurrent use. Records of other organisations are reported as
+// not found.
 type StreamStore interface {
 	// OpenStream creates the stream of an account, or replaces the secret of the
 	// one it has. It fails with fault.NotFound when the account does not exist.
