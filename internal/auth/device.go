@@ -43,10 +43,10 @@ type DeviceLogin struct {
 
 // Times and limits of device logins.
 const (
-	DeviceLife       = 10 * time.Minute    // time to confirm
-	DeviceTokenLife  = 30 * 24 * time.Hour // of the token
-	SSOTokenLife     = 12 * time.Hour      // of the token of a user who logs in by single sign-on
-	deviceCodeDigits = "BCDFGHJKLMNPQRSTVWXZ"
+	DeviceLife        = 10 * time.Minute    // time to confirm
+	DeviceTokenLife   = 30 * 24 * time.Hour // of the token
+	SSOTokenLife      = 12 * time.Hour      // of the token of a user who logs in by single sign-on
+	deviceCodeLetters = "BCDFGHJKLMNPQRSTVWXZ"
 )
 
 // DeviceLimits are limits of the device logins that wait for confirmation.
@@ -98,14 +98,14 @@ func (d *Devices) Start(ctx context.Context, client, source string) (DeviceLogin
 	return login, text, d.Store.AddDevice(ctx, login, deviceLimits)
 }
 
-// newDeviceCode returns a code of 34 random bits without vowels.
+// newDeviceCode returns a code of eight random consonants: 34 random bits.
 func newDeviceCode() string {
 	random := make([]byte, 64)
 	_, _ = rand.Read(random)
 	var code []byte
 	for _, b := range random {
-		if n := int(b); n < 240 && len(code) < 8 { // 240 is a multiple of 20, so that digits are equally likely
-			code = append(code, deviceCodeDigits[n%len(deviceCodeDigits)])
+		if n := int(b); n < 240 && len(code) < 8 { // 240 is a multiple of the 20 letters, so that all are equally likely
+			code = append(code, deviceCodeLetters[n%len(deviceCodeLetters)])
 		}
 	}
 	return string(code[:4]) + "-" + string(code[4:])

@@ -129,21 +129,24 @@ func (r *Registry) signOnUser(ctx context.Context, org OrgID, in SignOn) (User, 
 // the old one; where the organisation would lose its last admin, the user keeps
 // the role, and only the role of the token is lower.
 func (r *Registry) refresh(ctx context.Context, u User, name string, in SignOn) (User, error) {
-	wanted := []User{u, u, u}
-	wanted[0].Name, wanted[0].Role, wanted[0].Accounts = name, in.Role, in.Accounts
-	wanted[1].Role, wanted[1].Accounts = in.Role, in.Accounts
+	keepRole := u
+	keepRole.Email = in.Email
+	keepName := keepRole
+	keepName.Role, keepName.Accounts = in.Role, in.Accounts
+	all := keepName
+	all.Name = name
+	candidates := []User{all, keepName, keepRole}
 	if strings.HasPrefix(u.Name, name+" (single sign-on ") {
-		wanted = wanted[1:] // the name was taken when the user was created
+		candidates = candidates[1:] // the name was taken when the user was created
 	}
-	for _, w := range wanted {
-		w.Email = in.Email
-		if w == u {
+	for _, c := range candidates {
+		if c == u {
 			return u, nil
 		}
-		w.Version, w.UpdatedAt = u.Version+1, r.now()
-		err := r.clearCache(r.store.ReplaceUser(ctx, w))
+		c.Version, c.UpdatedAt = u.Version+1, r.now()
+		err := r.clearCache(r.store.ReplaceUser(ctx, c))
 		if !fault.Is(err, fault.Conflict) {
-			return w, err
+			return c, err
 		}
 	}
 	return u, nil

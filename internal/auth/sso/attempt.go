@@ -81,10 +81,13 @@ func SafeReturn(to string) string {
 	switch {
 	case err != nil || len(to) > 1000 || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "":
 	case strings.ContainsFunc(to, func(c rune) bool { return c == '\\' || unicode.IsControl(c) || unicode.IsSpace(c) }):
-	case !strings.HasPrefix(u.Path, home) || path.Clean(u.Path)+"/" != u.Path && path.Clean(u.Path) != u.Path:
+	case !strings.HasPrefix(u.Path, home) || !isClean(u.Path):
 	case strings.HasPrefix(u.Path, home+"sso/") || u.Path == home+"open":
 	default:
 		return to
 	}
 	return home
 }
+
+// isClean reports whether a path has neither dot segments nor repeated slashes. It may end with a slash.
+func isClean(p string) bool { return path.Clean(p) == p || path.Clean(p)+"/" == p }
