@@ -19,7 +19,7 @@ type Column struct {
 	filled  int  // number of rows with a value
 	side    *side
 	pool    *pool
-	index   index
+	index   lazyIndex
 }
 
 // side holds the side tables that few columns have.
@@ -169,7 +169,7 @@ func (c *Column) detail(row uint32, i int) detail {
 }
 
 func (c *Column) bytes() int64 {
-	n := c.cells.bytes() + 4*int64(cap(c.rows)) + 8*int64(cap(c.present)) + 240 + c.index.index.peek().bytes()
+	n := c.cells.bytes() + 4*int64(cap(c.rows)) + 8*int64(cap(c.present)) + 240 + c.index.built.peek().bytes()
 	if c.side == nil {
 		return n
 	}

@@ -15,7 +15,7 @@ type Graph struct {
 	vertices elements
 	edges    elements
 	src, dst sharedSlice[Handle] // by edge
-	dead     Bits                // edges that were removed
+	deleted  Bits                // tombstones of edges
 
 	blocks [2][]*block // by direction, by vertex label
 
@@ -51,7 +51,7 @@ func (g *Graph) HasVertex(v Handle) bool {
 
 // HasEdge reports whether e is a visible edge of the graph.
 func (g *Graph) HasEdge(e Handle) bool {
-	return int(e) < len(g.edges.positions.items) && !g.dead.Has(e) &&
+	return int(e) < len(g.edges.positions.items) && !g.deleted.Has(e) &&
 		(len(g.hidden) == 0 || g.isConnected(e))
 }
 
@@ -106,7 +106,7 @@ func (g *Graph) EdgeByID(id Value) (Handle, bool) {
 // edgeByID returns the edge with an id, visible or hidden.
 func (g *Graph) edgeByID(id Value) (Handle, bool) {
 	// A removed edge may have had the same id.
-	return g.edges.findWhere(id, func(e Handle) bool { return !g.dead.Has(e) })
+	return g.edges.findWhere(id, func(e Handle) bool { return !g.deleted.Has(e) })
 }
 
 // VertexLabels returns the names of all vertex labels, by number. A label may have no vertices.
@@ -149,7 +149,7 @@ func (g *Graph) NumCodes() int { return g.pool.count() }
 // that have been made. Memory that several graphs share is counted in each.
 func (g *Graph) Bytes() int64 {
 	n := g.pool.bytes() + g.keys.bytes() + g.vertexLabels.bytes() + g.edgeLabels.bytes()
-	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src.items)+cap(g.dst.items)+cap(g.hidden)) + 8*int64(cap(g.dead))
+	n += g.vertices.bytes() + g.edges.bytes() + 4*int64(cap(g.src.items)+cap(g.dst.items)+cap(g.hidden)) + 8*int64(cap(g.deleted))
 	for _, bs := range g.blocks {
 		for _, b := range bs {
 			n += b.bytes()

@@ -6,7 +6,7 @@ type idIndex struct {
 	table   []uint32 // see hashTable
 	base    int      // number of elements in table
 	patched []uint32 // table of elements added by patches; holds handle-base
-	extra   int      // number of elements in patched
+	added   int      // number of elements in patched
 }
 
 // find returns the handle for an id. An id keeps its handle when its element is removed, and the
@@ -36,12 +36,12 @@ func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) 
 // add adds the next element, whose id has the given hash. The table of patched
 // elements must not be shared.
 func (x *idIndex) add(hash uint64, id func(Handle) Value) {
-	if !hasRoom(x.patched, x.extra) {
+	if !hasRoom(x.patched, x.added) {
 		base := uint32(x.base)
-		x.patched = hashTable(x.extra, 2*x.extra+8, func(i uint32) uint64 { return idHash(id(base + i)) })
+		x.patched = hashTable(x.added, 2*x.added+8, func(i uint32) uint64 { return idHash(id(base + i)) })
 	}
-	insert(x.patched, hash, uint32(x.extra))
-	x.extra++
+	insert(x.patched, hash, uint32(x.added))
+	x.added++
 }
 
 func (x idIndex) bytes() int64 { return 4 * int64(cap(x.table)+cap(x.patched)) }

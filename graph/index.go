@@ -17,13 +17,13 @@ type Index struct {
 	held   int64 // memory that the function value refers to, besides the column
 }
 
-// index is the lazily built index of a column.
-type index struct {
-	index    lazy[*Index]
-	requests atomic.Int32
+// lazyIndex is the index of a column, which is built on demand.
+type lazyIndex struct {
+	built    lazy[*Index]
+	requests atomic.Int32 // calls of VerticesWith before it was built
 }
 
-func (x *index) isReady() bool { return x.index.peek() != nil }
+func (x *lazyIndex) isReady() bool { return x.built.peek() != nil }
 
 // Distinct returns the number of distinct values.
 func (x *Index) Distinct() int { return x.size }
@@ -145,7 +145,7 @@ func (g *Graph) VerticesWith(dst []Handle, l Label, k Key, v Value) []Handle {
 }
 
 func (c *Column) buildIndex(rows []Handle) *Index {
-	return c.index.index.get(func() *Index { return c.makeIndex(rows) })
+	return c.index.built.get(func() *Index { return c.makeIndex(rows) })
 }
 
 // scan appends the elements with a value Eq to v.

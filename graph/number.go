@@ -114,20 +114,20 @@ func compareDecimals(a, b Value) int {
 		return cmp.Compare(ra, rb)
 	}
 	au, aScale := a.decimal()
-	bu, bs := b.decimal()
+	bu, bScale := b.decimal()
 	if au.Sign() != bu.Sign() || au.Sign() == 0 {
 		return cmp.Compare(au.Sign(), bu.Sign())
 	}
 	// The number of digits before the decimal point decides unless these numbers are close.
-	if ma, mb := magnitude(au, aScale), magnitude(bu, bs); ma > mb+2 || mb > ma+2 {
+	if ma, mb := magnitude(au, aScale), magnitude(bu, bScale); ma > mb+2 || mb > ma+2 {
 		return au.Sign() * cmp.Compare(ma, mb)
 	}
-	d := aScale - bs
+	d := aScale - bScale
 	if d > decimalLimit || d < -decimalLimit {
 		// Similar magnitude but very different scale: stripping zeros is cheaper than scaling.
 		au, aScale = stripZeros(au, aScale)
-		bu, bs = stripZeros(bu, bs)
-		d = aScale - bs
+		bu, bScale = stripZeros(bu, bScale)
+		d = aScale - bScale
 	}
 	if d < 0 {
 		return new(big.Int).Mul(au, pow10(-d)).Cmp(bu)

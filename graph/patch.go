@@ -63,6 +63,7 @@ type patch struct {
 	moved    []Handle        // vertices that were removed from or assigned to a row
 	edits    map[columnRef][]edit
 
+	// The parts of the new graph that it does not share with the old one.
 	ownPositions bool
 	ownTables    map[*table]bool
 	ownRows      map[*table]bool
@@ -75,7 +76,7 @@ func (p *patch) begin() {
 	p.ownTables, p.ownRows, p.ownIDs = map[*table]bool{}, map[*table]bool{}, map[*elements]bool{}
 	p.new = &Graph{
 		pool: o.pool, keys: o.keys, vertexLabels: o.vertexLabels, edgeLabels: o.edgeLabels,
-		vertices: o.vertices, edges: o.edges, src: o.src, dst: o.dst, dead: o.dead,
+		vertices: o.vertices, edges: o.edges, src: o.src, dst: o.dst, deleted: o.deleted,
 		blocks: o.blocks, hidden: o.hidden, unnamed: o.unnamed,
 	}
 	for _, e := range []*elements{&p.new.vertices, &p.new.edges} {
@@ -247,14 +248,15 @@ func (p *patch) appendID(e *elements, h Handle, id Value) error {
 // needsCompaction reports whether a large part of the graph is left over from
 // removals, so that it should be compacted.
 func (g *Graph) needsCompaction() bool {
-	const slack = 4096
+	// A small graph is not compacted for less than this.
+	const minRemoved, minBytes = 4096, 1 << 20
 	rows := 0
 	for _, t := range g.vertices.tables {
 		rows += t.removed
 	}
-	return rows > g.vertices.live/3+slack ||
-		len(g.edges.positions.items)-g.edges.live > g.edges.live/3+slack ||
-		g.pool.addedSize() > int64(len(g.pool.blob))/2+slack<<8
+	return rows > g.vertices.live/3+minRemoved ||
+		len(g.edges.positions.items)-g.edges.live > g.edges.live/3+minRemoved ||
+		g.pool.addedSize() > int64(len(g.pool.blob))/2+minBytes
 }
 
 // compact rebuilds the same graph.

@@ -15,7 +15,7 @@ type edit struct {
 	values  []Value
 	details []detail // by index of the value; may be shorter
 	unknown bool
-	reason  uint32
+	reason  uint32 // code of the reason why it is unknown
 }
 
 // edit records an edit. Among several edits to one row, the last one is applied.
@@ -67,14 +67,14 @@ func (p *patch) compareCells(position position, cells map[Key]edit, rowKept bool
 			continue
 		}
 		e.row = position.row
-		p.nameExtras(&e)
+		p.generateIDs(&e)
 		p.edit(columnRef{true, position.label, k}, e)
 	}
 }
 
-// nameExtras generates the missing ids of the second and further values, and
+// generateIDs generates the missing ids of the second and further values, and
 // removes details that are all empty.
-func (p *patch) nameExtras(e *edit) {
+func (p *patch) generateIDs(e *edit) {
 	for i := 1; i < len(e.details); i++ {
 		if e.details[i].id.IsNull() {
 			p.new.unnamed++

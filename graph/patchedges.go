@@ -7,10 +7,10 @@ import (
 
 // edgeChanges collects the changes to edges in a patch.
 type edgeChanges struct {
-	died    map[Handle]bool
-	born    []Handle
-	removed map[Handle]bool // no longer visible
-	added   map[Handle]bool // newly visible
+	deleted map[Handle]bool
+	created []Handle
+	removed map[Handle]bool // edges that were visible and are not any more: deleted or hidden
+	added   map[Handle]bool // edges that are visible and were not before
 }
 
 // replaceEdges gives each changed vertex the edges of its record. An edge that
@@ -22,7 +22,7 @@ func (p *patch) replaceEdges(changes []resolved) error {
 			hidden[src] = append(hidden[src], e)
 		}
 	}
-	ch := &edgeChanges{died: map[Handle]bool{}, removed: map[Handle]bool{}, added: map[Handle]bool{}}
+	ch := &edgeChanges{deleted: map[Handle]bool{}, removed: map[Handle]bool{}, added: map[Handle]bool{}}
 	var todo []newEdge
 	for _, c := range changes {
 		var oldEdges []Handle
@@ -40,7 +40,7 @@ func (p *patch) replaceEdges(changes []resolved) error {
 			return fmt.Errorf("patch vertex %s: %w", p.new.VertexID(n.src), err)
 		}
 	}
-	p.markDead(ch)
+	p.markDeleted(ch)
 	p.updateHidden(ch)
 	p.rewriteBlocks(ch)
 	return nil
@@ -87,7 +87,7 @@ func (p *patch) matchEdges(c resolved, oldEdges []Handle, ch *edgeChanges) ([]ne
 	}
 	for _, es := range unmatched {
 		for _, e := range es {
-			ch.died[e] = true
+			ch.deleted[e] = true
 		}
 	}
 	return fresh, nil
@@ -116,13 +116,13 @@ func (g *Graph) sameEdge(e Handle, r EdgeRecord) bool {
 func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	g := p.new
 	if !n.ID.IsNull() {
-		// Edges that die in this patch keep their ids in the index, next to new edges with the same id.
-		remains := func(e Handle) bool { return !g.dead.Has(e) && !ch.died[e] }
+		// Edges that this patch deletes keep their ids in the index, next to new edges with the same id.
+		remains := func(e Handle) bool { return !g.deleted.Has(e) && !ch.deleted[e] }
 		if _, used := g.edges.findWhere(n.ID, remains); used {
 			return fmt.Errorf("add edge %s: %w", n.ID, ErrDuplicate)
 		}
 		if g.edges.ids == nil {
-			if err := p.nameEdges(); err != nil {
+			if err := p.storeEdgeIDs(); err != nil {
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	t.rows = t.rows.with(e)
 	g.src, g.dst = g.src.with(n.src), g.dst.with(n.dst)
 	g.edges.live++
-	ch.born = append(ch.born, e)
+	ch.created = append(ch.created, e)
 	for _, m := range n.Properties {
 		k := Key(p.intern(&g.keys, &p.old.keys, m.Key))
 		p.edit(columnRef{false, n.label, k}, edit{row: row, values: []Value{m.Value}})
@@ -148,9 +148,9 @@ func (p *patch) addEdge(n newEdge, ch *edgeChanges) error {
 	return nil
 }
 
-// nameEdges stores the generated ids of all edges, because an edge with a given
+// storeEdgeIDs stores the generated ids of all edges, because an edge with a given
 // id is about to be added.
-func (p *patch) nameEdges() error {
+func (p *patch) storeEdgeIDs() error {
 	es := &p.new.edges
 	var b columnBuilder
 	for h := range Handle(len(es.positions.items)) {
@@ -174,26 +174,26 @@ func (p *patch) freshEdgeID() Value {
 	}
 }
 
-// markDead marks the removed edges as dead.
-func (p *patch) markDead(ch *edgeChanges) {
-	if len(ch.died) == 0 {
+// markDeleted adds tombstones for the deleted edges.
+func (p *patch) markDeleted(ch *edgeChanges) {
+	if len(ch.deleted) == 0 {
 		return
 	}
 	g := p.new
-	dead := NewBits(len(g.edges.positions.items))
-	copy(dead, g.dead)
-	for e := range ch.died {
-		dead.Set(e)
+	deleted := NewBits(len(g.edges.positions.items))
+	copy(deleted, g.deleted)
+	for e := range ch.deleted {
+		deleted.Set(e)
 		p.table(&g.edges, g.EdgeLabel(e)).removed++
 	}
-	g.dead = dead
-	g.edges.live -= len(ch.died)
+	g.deleted = deleted
+	g.edges.live -= len(ch.deleted)
 }
 
 // updateHidden determines which edges become visible or hidden, and updates the
 // list of hidden edges.
 func (p *patch) updateHidden(ch *edgeChanges) {
-	for e := range ch.died {
+	for e := range ch.deleted {
 		if p.old.HasEdge(e) {
 			ch.removed[e] = true
 		}
@@ -201,14 +201,14 @@ func (p *patch) updateHidden(ch *edgeChanges) {
 	var hidden []Handle
 	for _, e := range p.old.hidden {
 		switch {
-		case ch.died[e]:
+		case ch.deleted[e]:
 		case p.new.isConnected(e):
 			ch.added[e] = true
 		default:
 			hidden = append(hidden, e)
 		}
 	}
-	for _, e := range ch.born {
+	for _, e := range ch.created {
 		if p.new.isConnected(e) {
 			ch.added[e] = true
 		} else {
@@ -221,7 +221,7 @@ func (p *patch) updateHidden(ch *edgeChanges) {
 		}
 		es, _ := p.old.Incident(v, In)
 		for _, e := range es {
-			if !ch.died[e] && !ch.removed[e] {
+			if !ch.deleted[e] && !ch.removed[e] {
 				ch.removed[e] = true
 				hidden = append(hidden, e)
 			}

@@ -21,8 +21,8 @@ type pool struct {
 
 	addedStrings atomic.Pointer[[]string] // strings with codes from len(ends) on; append-only
 	mu           sync.RWMutex             // guards the following fields and appending to addedStrings
-	lateCodes    map[string]uint32
-	lateBytes    int64
+	addedCodes   map[string]uint32
+	addedBytes   int64
 }
 
 // count returns the number of codes.
@@ -57,7 +57,7 @@ func (p *pool) code(s string) (uint32, bool) {
 	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	c, ok := p.lateCodes[s]
+	c, ok := p.addedCodes[s]
 	return c, ok
 }
 
@@ -68,21 +68,21 @@ func (p *pool) intern(s string) (uint32, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c, ok := p.lateCodes[s]; ok {
+	if c, ok := p.addedCodes[s]; ok {
 		return c, nil
 	}
 	if p.count() >= math.MaxUint32-1 {
 		return 0, ErrTooLarge
 	}
-	if p.lateCodes == nil {
-		p.lateCodes = map[string]uint32{}
+	if p.addedCodes == nil {
+		p.addedCodes = map[string]uint32{}
 	}
 	s = strings.Clone(s)
 	code := uint32(p.count())
 	grown := append(p.patchStrings(), s)
 	p.addedStrings.Store(&grown)
-	p.lateCodes[s] = code
-	p.lateBytes += int64(len(s))
+	p.addedCodes[s] = code
+	p.addedBytes += int64(len(s))
 	return code, nil
 }
 
@@ -90,7 +90,7 @@ func (p *pool) intern(s string) (uint32, error) {
 func (p *pool) addedSize() int64 {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	return p.lateBytes + 64*int64(len(p.lateCodes))
+	return p.addedBytes + 64*int64(len(p.addedCodes))
 }
 
 func (p *pool) bytes() int64 {

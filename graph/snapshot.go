@@ -23,7 +23,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // WriteTo writes a snapshot of the graph. Generated ids may differ in the graph that is read back.
 func (g *Graph) WriteTo(w io.Writer) (int64, error) {
 	tidy := g
-	if g.dead != nil || slices.ContainsFunc(g.vertices.tables, func(t *table) bool { return t.removed > 0 }) || g.pool.patchStrings() != nil {
+	if g.deleted != nil || slices.ContainsFunc(g.vertices.tables, func(t *table) bool { return t.removed > 0 }) || g.pool.patchStrings() != nil {
 		var err error
 		if tidy, err = g.compact(); err != nil {
 			return 0, err
