@@ -52,9 +52,9 @@ func observations(ok bool) []desktop.Observation {
 		domain.Reading, domain.Failure = nil, peer.Failure
 	}
 	certificate := &desktop.Certificate{Valid: true, ValidTo: desktop.MillisOf(now.Add(1000 * 24 * time.Hour))}
-	sessions := 3
+	sessions, gatewayProblems := 3, []string(nil)
 	if !ok {
-		certificate.ValidTo, sessions = desktop.MillisOf(now.Add(24*time.Hour)), 90
+		certificate.ValidTo, sessions, gatewayProblems = desktop.MillisOf(now.Add(24*time.Hour)), 90, []string{"disk full"}
 	}
 	return []desktop.Observation{
 		{Kind: desktop.KindConnectionServer, ID: "c1", Reading: desktop.ConnectionServerReading{}, Certificate: certificate},
@@ -63,7 +63,7 @@ func observations(ok bool) []desktop.Observation {
 			{Details: desktop.HostDetails{Name: "esx1"}, Status: desktop.HostStatus(pick("CONNECTED", "DISCONNECTED"))},
 		}}},
 		{Kind: desktop.KindRDSServer, ID: "r1", Reading: desktop.AgentBeat{State: desktop.RDSState(pick("AVAILABLE", "AGENT_ERR_DOMAIN_FAILURE")), SessionCount: sessions}},
-		{Kind: desktop.KindGateway, ID: "g1", Reading: desktop.GatewayBeat{Problems: map[bool][]string{false: {"disk full"}}[ok]}},
+		{Kind: desktop.KindGateway, ID: "g1", Reading: desktop.GatewayBeat{Problems: gatewayProblems}},
 	}
 }
 

@@ -76,8 +76,12 @@ func someEntities(random *rand.Rand) (es []posture.Entity) {
 		if random.IntN(5) == 0 {
 			continue
 		}
+		region := "eu-west-1"
+		if random.IntN(6) == 0 {
+			region = "us-east-1"
+		}
 		e := posture.Entity{
-			Type: queues.Type, Account: queues.Account, Region: []string{"eu-west-1", "us-east-1"}[random.IntN(6)/5], Name: fmt.Sprint("queue ", i),
+			Type: queues.Type, Account: queues.Account, Region: region, Name: fmt.Sprint("queue ", i),
 			ID: queues.Type.ID(queues.Account, "", fmt.Sprint(i)),
 		}
 		for range random.IntN(4) {

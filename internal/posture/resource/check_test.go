@@ -24,7 +24,7 @@ var checkFunctions = Functions{
 
 func noItems(context.Context, Caller, []Item) ([]Item, error) { return nil, nil }
 
-// A list that depends on itself would be expanded without end.
+// TestListThatDependsOnItself checks that such a list is refused: it would be expanded without end.
 func TestListThatDependsOnItself(t *testing.T) {
 	t.Parallel()
 	aws := func(name, list string) string {
@@ -71,7 +71,7 @@ func TestListThatDependsOnItself(t *testing.T) {
 	}
 }
 
-// A list may depend on another in two ways: here A lists B by from and by a function.
+// TestListThatIsReadTwice checks that a list may depend on another in two ways: A reads B by from and by a function.
 func TestListThatIsReadTwice(t *testing.T) {
 	t.Parallel()
 	const rest = "doc: It.\nscope: region\nname: Name\n"
@@ -133,7 +133,7 @@ func TestDuplicateNames(t *testing.T) {
 	}
 }
 
-// Names and versions of APIs are parts of templates that Load makes.
+// TestVariablesInNamesOfAPIs checks that names and versions of APIs have no variables: Load makes them parts of templates.
 func TestVariablesInNamesOfAPIs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

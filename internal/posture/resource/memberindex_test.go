@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// An indexed item has the same values as one that is not.
+// TestMemberIndexAgreesWithGJSON compares the values of an indexed item with those of one that is not indexed.
 func TestMemberIndexAgreesWithGJSON(t *testing.T) {
 	t.Parallel()
 	paths := []string{

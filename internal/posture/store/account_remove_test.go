@@ -56,7 +56,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 				t.Errorf("%s the change log has %d entries, want those of the addition and the removal", when, got)
 			}
 		}
-		requireRemoved("at once")
+		requireRemoved("right after the removal")
 		if n := r.open(large); n != 100 {
 			t.Errorf("%d findings are left to be resolved, want 100", n)
 		}
