@@ -30,5 +30,5 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { port: 5173, proxy: Object.fromEntries(proxied.map((path) => [path, { target: server, secure: false }])) },
-  test: { include: ['src/**/*.test.ts', 'src/**/*.test.tsx'] },
+  test: { include: ['{src,e2e}/**/*.test.{ts,tsx}'] },
 } as Parameters<typeof defineConfig>[0]);

@@ -17,7 +17,7 @@ test.afterEach(async () => {
 test('the command line logs in with a code that is confirmed in the console', async ({ posture: page }) => {
   folder = mkdtempSync(join(tmpdir(), 'vigil-login-'));
   const profiles = join(folder, 'profiles.yaml');
-  const program = startVigil(['login', ready().posture_url, '--browser', '--profiles', profiles], ['ignore', 'ignore', 'pipe']);
+  const program = await startVigil(['login', ready().posture_url, '--browser', '--profiles', profiles], ['ignore', 'ignore', 'pipe']);
   login = program;
   let said = '';
   program.stderr?.on('data', (text: Buffer) => (said += text.toString()));

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +9,13 @@ export default async function setup(): Promise<() => Promise<void>> {
   if (process.env.CONSOLE_READY) return async () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'vigil-e2e-'));
   const file = join(folder, 'ready.json');
-  const demo = startVigil(['demo', '--ready-file', file], ['ignore', 'ignore', 'inherit']);
+  let demo: ChildProcess | undefined;
   const stop = async () => {
-    await stopVigil(demo);
+    if (demo) await stopVigil(demo);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
+    demo = await startVigil(['demo', '--ready-file', file], ['ignore', 'ignore', 'inherit']);
     for (let waited = 0; !existsSync(file); waited += 200) {
       if (hasEnded(demo)) throw new Error(`the demo ended with ${demo.signalCode ?? `status ${demo.exitCode}`}`);
       if (waited > 180_000) throw new Error('the demo is not ready after three minutes');

@@ -1,9 +1,12 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 
-/** Starts the binary without the VIGIL_ variables of the tests, which it would take for settings. */
-export function startVigil(args: string[], stdio: StdioOptions): ChildProcess {
+/** Starts the binary without the VIGIL_ variables of the tests, which it would take for settings. Rejects if the binary cannot be started. */
+export async function startVigil(args: string[], stdio: StdioOptions): Promise<ChildProcess> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VIGIL_')));
-  return spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', args, { stdio, env });
+  const program = spawn(process.env.CONSOLE_BIN ?? '../bin/vigil', args, { stdio, env });
+  await once(program, 'spawn'); // rejects with the event "error"
+  return program;
 }
 
 export const hasEnded = (program: ChildProcess) => program.exitCode !== null || program.signalCode !== null;
