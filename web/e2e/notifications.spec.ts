@@ -114,8 +114,9 @@ const labelsOfType: [string, string[]][] = [
   ['Jira', ['Address', 'Project', 'User name', 'API token', 'Issue type (optional)']],
   ['Splunk', ['Address of the HTTP Event Collector', 'Token', 'Index (optional)']],
   ['Syslog', ['Server', 'Transport']],
+  ['AWS Security Hub', ['ARN of the role', 'Region']],
 ];
-test('each of the eight types asks for its own settings', async ({ posture: page }) => {
+test('each type of channel asks for its own settings', async ({ posture: page }) => {
   await page.goto(postureAt('/notifications/channels?new=yes'));
   const dialog = page.getByRole('dialog', { name: 'New channel' });
   for (const [type, labels] of labelsOfType) {

@@ -75,7 +75,30 @@ for (const [choice, file] of [
 test('a resource is read again', async ({ posture: page }) => {
   await openResource(page);
   await page.getByRole('button', { name: 'Read again', exact: true }).click();
-  await expect(page.getByText(/Reading it again|runs already|already/).first()).toBeVisible();
+  await expect(page.getByText(/Reading it again|already/).first()).toBeVisible();
+});
+
+test('a resource is shown as it was read again, once the run has ended', async ({ posture: page }) => {
+  // A stream without events: only the end of the run makes the page request the resource once more.
+  await page.route('**/console/pulse/stream', (route) => route.fulfill({ contentType: 'text/event-stream', body: ': connected\n\n' }));
+  await openResource(page);
+  const id = new URL(page.url()).pathname.split('/').pop() ?? '';
+  let polls = 0;
+  const hasEnded = () => polls > 1;
+  await page.route('**/v1/cloud-accounts/*/collections', (route) => route.fulfill({ status: 202, json: { collectionId: 'again' } }));
+  await page.route('**/v1/cloud-accounts/*/collections/again', (route) => {
+    polls++;
+    return route.fulfill({ json: { collectionId: 'again', status: hasEnded() ? 'Completed' : 'Started' } });
+  });
+  await page.route(
+    (url) => url.pathname === `/v1/entities/${id}`,
+    async (route) => {
+      const entity = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: hasEnded() ? { ...entity, entityName: 'as read again' } : entity });
+    },
+  );
+  await page.getByRole('button', { name: 'Read again', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'as read again', exact: true }).first()).toBeVisible();
 });
 
 test.describe('a resource that is gone', () => {
