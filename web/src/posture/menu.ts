@@ -19,8 +19,8 @@ export function useMenu(): MenuGroup[] {
   }).data;
   const rules = useQuery(ruleCountQuery).data;
   const frameworks = useQuery(frameworksQuery).data?.length;
-  const sick = useQuery(accountsQuery).data?.filter(hasProblem).length;
-  const failing = useQuery({
+  const accountsWithProblem = useQuery(accountsQuery).data?.filter(hasProblem).length;
+  const failingChannels = useQuery({
     ...channelsQuery,
     staleTime: 60_000,
     enabled: !!session && !session.limited && allowsScope(session, 'administration'),
@@ -51,8 +51,8 @@ export function useMenu(): MenuGroup[] {
     {
       title: 'Run',
       items: [
-        { to: '/accounts', icon: 'accounts', label: 'Accounts', count: sick, bad: true },
-        { to: '/notifications', icon: 'bell', label: 'Notifications', count: failing, bad: true },
+        { to: '/accounts', icon: 'accounts', label: 'Accounts', count: accountsWithProblem, bad: true },
+        { to: '/notifications', icon: 'bell', label: 'Notifications', count: failingChannels, bad: true },
         { to: '/admin', icon: 'admin', label: 'Admin' },
       ],
     },
