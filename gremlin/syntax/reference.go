@@ -28,9 +28,9 @@ var sections = []struct {
 // Markdown. STEPS.md is its output.
 func WriteReference(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("# Steps\n\nGenerated from the table of signatures; a test checks that it is up to date. A star marks steps that may follow `g` directly.\n")
+	b.WriteString("# Steps\n\nEach row has the forms of a step and what the step does. A star marks steps that may follow `g` directly.\nGenerated from the table of signatures; a test checks that the page is up to date.\n")
 	for _, section := range sections {
-		fmt.Fprintf(&b, "\n## %s\n\n| Step | |\n|---|---|\n", section.title)
+		fmt.Fprintf(&b, "\n## %s\n\n| step | what it does |\n|---|---|\n", section.title)
 		for _, s := range steps {
 			if s.Category == section.category {
 				fmt.Fprintf(&b, "| %s | %s |\n", s.calls(), s.Doc)
@@ -39,7 +39,7 @@ func WriteReference(w io.Writer) error {
 	}
 	b.WriteString("\n## Predicates\n\n")
 	writePredicates(&b)
-	b.WriteString("\n## Constants\n\nThe prefix is optional where the step determines the enumeration, except for WithOptions.\n\n| | |\n|---|---|\n")
+	b.WriteString("\n## Constants\n\nThe prefix is optional where the step determines the enumeration, except for WithOptions.\n\n| enumeration | constants |\n|---|---|\n")
 	for e := NoEnum + 1; e < enumCount; e++ {
 		fmt.Fprintf(&b, "| %s | %s |\n", e, strings.Join(e.Names(), ", "))
 	}
