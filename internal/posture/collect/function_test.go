@@ -3,6 +3,7 @@ package collect_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -46,6 +47,8 @@ var functions = resource.Functions{
 			return nil
 		})
 		return all, err
+	}}, "big": {Apply: func(_ context.Context, _ resource.Caller, items []resource.Item) ([]resource.Item, error) {
+		return slices.DeleteFunc(items, func(item resource.Item) bool { return item.Get("kind").Str != "big" }), nil
 	}}},
 }
 
@@ -54,6 +57,16 @@ type: AWS.Test.Bucket
 doc: A bucket.
 scope: region
 list: [{call: test.ListBuckets, items: buckets}]
+name: name
+none: nothing
+properties: {kind: {at: kind, absent: plain, doc: Its kind.}}
+`
+
+const bigBuckets = `
+type: AWS.Test.BigBucket
+doc: A bucket that a list function selects.
+scope: region
+list: [{call: test.ListBuckets, items: buckets}, {function: big}]
 name: name
 none: nothing
 properties: {kind: {at: kind, absent: plain, doc: Its kind.}}
@@ -81,6 +94,7 @@ func functionReader(t *testing.T, pages ...string) (*collect.Reader, *recorder) 
 	t.Helper()
 	catalog, err := resource.Load(functions, fstest.MapFS{
 		"a.yaml": &fstest.MapFile{Data: []byte(owned)}, "b.yaml": &fstest.MapFile{Data: []byte(owners)}, "c.yaml": &fstest.MapFile{Data: []byte(rules)},
+		"d.yaml": &fstest.MapFile{Data: []byte(bigBuckets)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +155,21 @@ func TestPlaceholderForNone(t *testing.T) {
 		r, _ := functionReader(t, page)
 		got, err := list(t, r, "AWS.Test.Bucket")
 		if diff := cmp.Diff(want, got); diff != "" || (err != nil) != (want == nil) {
+			t.Errorf("%s: %v (-want +got)\n%s", page, err, diff)
+		}
+	}
+}
+
+// TestPlaceholderAfterListFunction checks that the placeholder is also emitted when a list
+// function returns none of the listed items.
+func TestPlaceholderAfterListFunction(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string][]string{
+		`{"buckets":[{"name":"a","kind":"small"}]}`: {"nothing kind=plain"}, `{"buckets":[{"name":"a","kind":"big"}]}`: {"a kind=big"},
+	} {
+		r, _ := functionReader(t, page)
+		got, err := list(t, r, "AWS.Test.BigBucket")
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", page, err, diff)
 		}
 	}

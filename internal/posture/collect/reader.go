@@ -201,7 +201,7 @@ func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []r
 			return err
 		}
 		if len(rest) == 1 {
-			return last(ctx, results)
+			return visitIfAny(ctx, last, results)
 		}
 		return r.nextStage(ctx, rest[1:], results, f, last)
 	}
