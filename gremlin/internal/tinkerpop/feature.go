@@ -103,7 +103,7 @@ func (s *Scenario) add(step step) error {
 			return f.add(s, words, step)
 		}
 	}
-	return fmt.Errorf("unknown form of a step")
+	return fmt.Errorf("the step has no known form; add it to forms")
 }
 
 // expectTable expects the values of a table of one column.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A written is a parsed scenario of a feature file, before its steps are interpreted.
-type written struct {
+// A parsedScenario is a scenario of a feature file, before its steps are interpreted.
+type parsedScenario struct {
 	name  string
 	tags  []string // tags of the feature and of the scenario
 	steps []step
@@ -24,7 +24,7 @@ type step struct {
 
 // parse parses a feature file: the part of the Gherkin language that TinkerPop
 // uses, without outlines and backgrounds.
-func parse(r io.Reader) ([]written, error) {
+func parse(r io.Reader) ([]parsedScenario, error) {
 	p := parser{lines: bufio.NewScanner(r)}
 	for p.lines.Scan() {
 		p.line++
@@ -44,7 +44,7 @@ type parser struct {
 
 	feature   []string // tags of the feature
 	tags      []string // tags since the last scenario
-	scenarios []written
+	scenarios []parsedScenario
 
 	quoted bool
 	indent int // indentation of the quotes
@@ -63,7 +63,7 @@ func (p *parser) read(line string) error {
 	case word == "Feature:":
 		p.feature, p.tags = p.tags, nil
 	case word == "Scenario:":
-		p.scenarios = append(p.scenarios, written{name: strings.TrimSpace(rest), tags: slices.Concat(p.feature, p.tags)})
+		p.scenarios = append(p.scenarios, parsedScenario{name: strings.TrimSpace(rest), tags: slices.Concat(p.feature, p.tags)})
 		p.tags = nil
 	case slices.Contains([]string{"Given", "When", "Then", "And"}, word) && len(p.scenarios) > 0:
 		s := &p.scenarios[len(p.scenarios)-1]

@@ -31,7 +31,7 @@ func (parser cellParser) cell(text string) (graph.Value, error) {
 	case "true", "false":
 		return graph.Bool(text == "true"), nil
 	}
-	name, inside, suffix, ok := takeApart(text)
+	name, inside, suffix, ok := splitCell(text)
 	if !ok {
 		return graph.String(text), nil
 	}
@@ -74,15 +74,15 @@ var cellNames = map[string]bool{
 	"t": true, "D": true, "M": true,
 }
 
-// takeApart splits name[inside]suffix. It returns false for a plain string.
-func takeApart(text string) (name, inside, suffix string, ok bool) {
+// splitCell splits name[inside]suffix. It returns false for a plain string.
+func splitCell(text string) (name, inside, suffix string, ok bool) {
 	open, end := strings.IndexByte(text, '['), strings.LastIndexByte(text, ']')
 	if open < 0 || end < open {
 		return "", "", "", false
 	}
 	name, inside, suffix = text[:open], text[open+1:end], text[end+1:]
-	wellEnded := suffix == "" || (name == "d" || name == "v" || name == "e") && suffix[0] == '.'
-	return name, inside, suffix, cellNames[name] && wellEnded
+	hasSuffixes := name == "d" || name == "v" || name == "e"
+	return name, inside, suffix, cellNames[name] && (suffix == "" || hasSuffixes && suffix[0] == '.')
 }
 
 // items parses a list of cells, separated by commas outside brackets.
@@ -98,6 +98,7 @@ func (parser cellParser) items(text string) ([]graph.Value, error) {
 	return items, nil
 }
 
+// splitOutside splits a text at the commas that are not within brackets.
 func splitOutside(text string) []string {
 	var parts []string
 	depth, start := 0, 0

@@ -101,17 +101,17 @@ func hashOf(s string) int32 {
 // every chain. Among several possible edges, the lowest index comes first. It returns
 // false if the chains conflict.
 func topologicalOrder(edges []int, chains [][]int) ([]int, bool) {
-	next := map[int][]int{}
-	waits := map[int]int{}
+	successors := map[int][]int{}
+	inDegree := map[int]int{}
 	for _, c := range chains {
 		for k := 1; k < len(c); k++ {
-			next[c[k-1]] = append(next[c[k-1]], c[k])
-			waits[c[k]]++
+			successors[c[k-1]] = append(successors[c[k-1]], c[k])
+			inDegree[c[k]]++
 		}
 	}
 	var ready, out []int
 	for _, e := range edges {
-		if waits[e] == 0 {
+		if inDegree[e] == 0 {
 			ready = append(ready, e)
 		}
 	}
@@ -120,9 +120,9 @@ func topologicalOrder(edges []int, chains [][]int) ([]int, bool) {
 		e := ready[i]
 		ready = slices.Delete(ready, i, i+1)
 		out = append(out, e)
-		for _, n := range next[e] {
-			waits[n]--
-			if waits[n] == 0 {
+		for _, n := range successors[e] {
+			inDegree[n]--
+			if inDegree[n] == 0 {
 				ready = append(ready, n)
 			}
 		}
