@@ -19,7 +19,7 @@ func (c *Cloud) Change(change world.Change) error {
 		return fmt.Errorf("the simulated AWS has no %s", change.Ref.Type)
 	}
 	if _, exists := c.Get(kind, change.Ref.Place, change.Ref.Name); exists == (change.Make != nil) {
-		return fmt.Errorf("%s %s: a created resource must not exist, any other must exist", change.Ref.Type, change.Ref.Name)
+		return fmt.Errorf("%s %s: a resource must not exist before it is created, and must exist before it is changed or removed", change.Ref.Type, change.Ref.Name)
 	}
 	if p := change.Ref.Place; kind == c.inventory.buckets && bucketPlace(p.Account, change.Ref.Name) != p {
 		return fmt.Errorf("bucket %s: calls find a bucket by its name, which must be <prefix>-%s-%s-<suffix>", change.Ref.Name, p.Account, p.Region)
@@ -30,13 +30,13 @@ func (c *Cloud) Change(change world.Change) error {
 
 // SwitchOff disables a region for an account.
 func (c *Cloud) SwitchOff(account, region string) {
-	c.off.Store(world.Place{Account: account, Region: region}, true)
+	c.disabledRegions.Store(world.Place{Account: account, Region: region}, true)
 }
 
-// isClosed reports whether a region is disabled for an account.
-func (c *Cloud) isClosed(account, region string) bool {
-	_, off := c.off.Load(world.Place{Account: account, Region: region})
-	return off
+// isDisabled reports whether a region is disabled for an account.
+func (c *Cloud) isDisabled(account, region string) bool {
+	_, disabled := c.disabledRegions.Load(world.Place{Account: account, Region: region})
+	return disabled
 }
 
 // Resource returns the name and current state of the i-th resource of a type.

@@ -54,13 +54,13 @@ const (
 // Cloud is a simulated AWS. It is an http.Handler for Hosts.
 type Cloud struct {
 	world.World
-	options      Options
-	faults       *gateway.Faults
-	key          []byte // key of the signatures of session tokens
-	inventory    *inventory
-	operations   map[string]map[string]operation
-	createdRoles roles
-	off          sync.Map // disabled regions by place
+	options         Options
+	faults          *gateway.Faults
+	key             []byte // key of the signatures of session tokens
+	inventory       *inventory
+	operations      map[string]map[string]operation // by service and action
+	createdRoles    roles
+	disabledRegions sync.Map // keys of type world.Place
 }
 
 // Hosts are the host names that the cloud serves.
@@ -162,15 +162,15 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		x.refuse(w, x.denied())
 		return
 	}
-	run, ok := c.operations[x.service][x.action]
-	ok = ok && !x.unsimulated
-	if !ok && x.isRead() {
+	run, simulated := c.operations[x.service][x.action]
+	simulated = simulated && !x.unsimulated
+	if !simulated && x.isRead() {
 		if c.options.Unsimulated == nil || !c.options.Unsimulated(w, x.request, x.account) {
 			x.write(w, answer{root: x.action + "Result"})
 		}
 		return
 	}
-	if !ok {
+	if !simulated {
 		x.refuse(w, &failure{http.StatusBadRequest, "InvalidAction", "The simulated " + x.service + " has no action " + x.action})
 		return
 	}
@@ -195,5 +195,5 @@ func (c *Cloud) register(service, action string, run operation) {
 	c.operations[service][action] = run
 }
 
-// equal compares secrets.
+// equal compares secrets in constant time.
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }

@@ -148,7 +148,7 @@ func TestCBORRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		o := world.Obj(
-			"text", rapid.String().Draw(t, "text"), "number", rapid.Int64Range(-1<<31, 1<<31).Draw(t, "number"), "flag", rapid.Bool().Draw(t, "flag"),
+			"text", rapid.String().Draw(t, "text"), "number", rapid.Int64Range(-1<<53, 1<<53).Draw(t, "number"), "flag", rapid.Bool().Draw(t, "flag"),
 			"list", world.Items(rapid.SliceOfN(rapid.String(), 0, 300).Draw(t, "list")...), "inner", world.Obj("a", int64(1)),
 		)
 		var b bytes.Buffer

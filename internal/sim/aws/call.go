@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"vigil/internal/sim/gateway"
 	"vigil/internal/sim/world"
@@ -155,11 +156,11 @@ func (c *call) text(names ...string) string {
 	return ""
 }
 
-// number returns a numeric parameter, or other when it is absent.
-func (c *call) number(name string, other int) int {
+// number returns a numeric parameter, or fallback if it is absent or not a number.
+func (c *call) number(name string, fallback int) int {
 	n, err := strconv.Atoi(c.text(name))
 	if err != nil {
-		return other
+		return fallback
 	}
 	return n
 }
@@ -302,7 +303,7 @@ func (c *call) fault(w http.ResponseWriter, f gateway.Fault) *failure {
 		return &failure{http.StatusForbidden, "OptInRequired", "You are not subscribed to this service. Please go to http://aws.amazon.com to subscribe."}
 	case gateway.Throttle:
 		if f.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/1e9)))
+			w.Header().Set("Retry-After", strconv.Itoa(int(time.Duration(f.RetryAfter).Seconds())))
 		}
 		return c.throttled()
 	}

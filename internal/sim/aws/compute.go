@@ -3,6 +3,7 @@ package aws
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"vigil/internal/sim/world"
 )
@@ -103,7 +104,8 @@ func (e *inventory) groupName(p world.Place, i int) string {
 	return fmt.Sprintf("group-%d", i)
 }
 
-// ordinaryGroup returns the number of a non-default group of a VPC.
+// ordinaryGroup returns the number of a non-default group of a VPC. With n VPCs, group i is in
+// VPC i%n, and the first n groups are the default ones.
 func (e *inventory) ordinaryGroup(p world.Place, vpc, which int) int {
 	n := e.vpcs.Count(p)
 	perVPC := e.securityGroups.Count(p)/n - 1
@@ -153,20 +155,11 @@ func permit(protocol string, from, to int, cidrs ...string) world.Object {
 	}
 	var v4, v6 []any
 	for _, c := range cidrs {
-		if isV6(c) {
+		if strings.Contains(c, ":") {
 			v6 = append(v6, world.Obj("cidrIpv6", c))
 		} else {
 			v4 = append(v4, world.Obj("cidrIp", c))
 		}
 	}
 	return append(o, world.Obj("ipRanges", v4, "ipv6Ranges", v6)...)
-}
-
-func isV6(cidr string) bool {
-	for _, r := range cidr {
-		if r == ':' {
-			return true
-		}
-	}
-	return false
 }

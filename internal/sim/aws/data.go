@@ -31,7 +31,7 @@ func (e *inventory) makeData() {
 	e.dbSnapshots = e.wordNamed("AWS.RDS.DBSnapshot", "db-snapshot", e.share(10, 3), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBSnapshotIdentifier", name, "DBSnapshotArn", arn("rds", p, "snapshot:"+name), "DBInstanceIdentifier", nth(e.dbInstances, p, i),
 			"Engine", "postgres", "EngineVersion", "16.4", "Status", "available", "SnapshotType", "manual", "SnapshotCreateTime", e.ago(15), "Encrypted", true,
-			"KmsKeyId", e.keyARN(p, i), "TagList", listOf("Tag", e.tagList(p, "dbsnap", i, "Key", "Value")), "_restore", e.restore(p, i))
+			"KmsKeyId", e.keyARN(p, i), "TagList", listOf("Tag", e.tagList(p, "dbsnap", i, "Key", "Value")), "_restore", e.restoreAccounts(p, i))
 	})
 	e.dbClusterSnapshots = e.wordNamed("AWS.RDS.DBClusterSnapshot", "aurora-snapshot", constantCount(1), func(p world.Place, i int, name string) world.Object {
 		return world.Obj("DBClusterSnapshotIdentifier", name, "DBClusterSnapshotArn", arn("rds", p, "cluster-snapshot:"+name),
@@ -50,8 +50,8 @@ func (e *inventory) makeData() {
 	e.makeStores()
 }
 
-// restore returns the accounts that may restore a snapshot.
-func (e *inventory) restore(p world.Place, i int) []any {
+// restoreAccounts returns the accounts that may restore a snapshot.
+func (e *inventory) restoreAccounts(p world.Place, i int) []any {
 	if e.violates("aws-rds-snapshot-public", p, i) {
 		return world.Items("all")
 	}

@@ -12,7 +12,7 @@ func ec2Service(c *Cloud) {
 		var all []any
 		for _, name := range c.options.Regions {
 			status := "opt-in-not-required"
-			if c.isClosed(x.account, name) {
+			if c.isDisabled(x.account, name) {
 				status = "not-opted-in"
 			}
 			if status != "not-opted-in" || x.text("AllRegions") == "true" {

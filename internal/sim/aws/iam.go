@@ -2,6 +2,7 @@ package aws
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,14 +71,7 @@ func (c *Cloud) authorization(x *call) (answer, error) {
 	}
 	filter := x.texts("Filter")
 	requested := func(names []string) bool {
-		for _, f := range filter {
-			for _, name := range names {
-				if f == name {
-					return true
-				}
-			}
-		}
-		return len(filter) == 0
+		return len(filter) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(filter, name) })
 	}
 	first, offset, _ := strings.Cut(x.text("Marker"), ".")
 	start, _ := strconv.Atoi(first)

@@ -61,8 +61,8 @@ func (e *inventory) makeIdentity() {
 }
 
 // namedFirst returns a kind whose first resources have fixed names.
-func (e *inventory) namedFirst(t posture.EntityType, first []string, stem string, n counter, make maker) *world.Kind {
-	k := e.wordNamed(t, stem, n, nil)
+func (e *inventory) namedFirst(t posture.EntityType, first []string, word string, n counter, make maker) *world.Kind {
+	k := e.wordNamed(t, word, n, nil)
 	numbered := *k
 	k.Name = func(p world.Place, i int) string {
 		if i < len(first) {
@@ -122,16 +122,16 @@ func (e *inventory) user(p world.Place, i int, name string) world.Object {
 // reportOf returns a user's row of the credential report.
 func (e *inventory) reportOf(p world.Place, i int) world.Object {
 	s := e.seed(p).With("report").Nth(i)
-	old, idle, single := e.violates("aws-iam-access-key-age-90", p, i), e.violates("aws-iam-credential-unused-45", p, i), e.violates("aws-iam-user-console-mfa", p, i)
-	password, key := single || s.With("password").Share(0.6), old || idle || s.With("key").Share(0.5)
-	used, rotated := 3, 30
+	old, idle, noMFA := e.violates("aws-iam-access-key-age-90", p, i), e.violates("aws-iam-credential-unused-45", p, i), e.violates("aws-iam-user-console-mfa", p, i)
+	password, key := noMFA || s.With("password").Share(0.6), old || idle || s.With("key").Share(0.5)
+	used, rotated := 3, 30 // days ago
 	if idle {
 		used = 60
 	}
 	if old {
 		rotated = 200
 	}
-	o := world.Obj("password_enabled", password, "password_last_used", "N/A", "password_last_changed", "N/A", "mfa_active", password && !single)
+	o := world.Obj("password_enabled", password, "password_last_used", "N/A", "password_last_changed", "N/A", "mfa_active", password && !noMFA)
 	if password {
 		o = o.With("password_last_used", scalar(e.ago(used))).With("password_last_changed", scalar(e.ago(80)))
 	}

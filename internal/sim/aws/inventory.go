@@ -97,8 +97,8 @@ func (e *inventory) hexNamed(t posture.EntityType, prefix string, digits int, n 
 }
 
 // wordNamed returns a kind whose names are a word and a number.
-func (e *inventory) wordNamed(t posture.EntityType, stem string, n counter, make maker) *world.Kind {
-	return e.numberNamed(t, func(_ world.Place, i int) string { return fmt.Sprintf("%s-%04d", stem, i) }, n, make)
+func (e *inventory) wordNamed(t posture.EntityType, word string, n counter, make maker) *world.Kind {
+	return e.numberNamed(t, func(_ world.Place, i int) string { return fmt.Sprintf("%s-%04d", word, i) }, n, make)
 }
 
 // numberNamed returns a kind whose names end in their number.
@@ -144,7 +144,7 @@ func arn(service string, p world.Place, resource string) string {
 	return "arn:aws:" + service + ":" + p.Region + ":" + p.Account + ":" + resource
 }
 
-// everywhere returns the place of global resources of the same account.
+// everywhere returns the place of the global resources of p's account.
 func everywhere(p world.Place) world.Place { return world.Place{Account: p.Account} }
 
 // tags returns the tags of the i-th resource of a kind, as name and value
@@ -220,19 +220,19 @@ func (c *call) list(cloud *Cloud, l listing) (answer, error) {
 // A listing describes a list call.
 type listing struct {
 	kind      *world.Kind
-	global    bool   // the kind has no region
-	field     string // member of the response that contains the resources
-	item      string // name of their XML element, where the protocol needs one
-	root      string // the outermost element, for restXML
-	names     string // parameter with the names of requested resources
-	missing   string // error code when one of them does not exist
-	token     string // parameter with the page token
-	next      string // member of the response with the next token
-	max       string // parameter with the page size
-	truncated string // member of the response that reports further pages
-	page      int    // the largest page
-	only      func(name string, o world.Object) bool
-	shape     func(name string, o world.Object) any
+	global    bool                                   // the kind has no region
+	field     string                                 // member of the response that contains the resources
+	item      string                                 // name of their XML element, where the protocol needs one
+	root      string                                 // the outermost element, for restXML
+	names     string                                 // parameter with the names of requested resources
+	missing   string                                 // error code when one of them does not exist
+	token     string                                 // parameter with the page token
+	next      string                                 // member of the response with the next token
+	max       string                                 // parameter with the page size
+	truncated string                                 // member of the response that reports further pages
+	page      int                                    // the largest page
+	only      func(name string, o world.Object) bool // whether to list a resource; nil for all
+	shape     func(name string, o world.Object) any  // the form of a resource in the list; nil for its visible fields
 }
 
 func (l listing) wrap(items []any) any {

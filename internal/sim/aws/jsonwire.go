@@ -106,8 +106,11 @@ func cborHead(b *bytes.Buffer, major byte, n uint64) {
 	case n <= math.MaxUint16:
 		b.WriteByte(major<<5 | 25)
 		_ = binary.Write(b, binary.BigEndian, uint16(n))
-	default:
+	case n <= math.MaxUint32:
 		b.WriteByte(major<<5 | 26)
 		_ = binary.Write(b, binary.BigEndian, uint32(n))
+	default:
+		b.WriteByte(major<<5 | 27)
+		_ = binary.Write(b, binary.BigEndian, n)
 	}
 }

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"fmt"
+	"strings"
 
 	"vigil/internal/sim/world"
 )
@@ -96,11 +97,4 @@ func messageService(c *Cloud) {
 }
 
 // afterColon returns what follows the last colon.
-func afterColon(s string) string {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == ':' {
-			return s[i+1:]
-		}
-	}
-	return s
-}
+func afterColon(s string) string { return s[strings.LastIndex(s, ":")+1:] }

@@ -15,7 +15,7 @@ type monitoring struct {
 }
 
 func (e *inventory) makeMonitoring() {
-	home := func(n int) counter { // only in the first region
+	inFirstRegion := func(n int) counter {
 		return func(p world.Place) int {
 			if p.Region != e.options.Regions[0] {
 				return 0
@@ -23,7 +23,7 @@ func (e *inventory) makeMonitoring() {
 			return n
 		}
 	}
-	e.trails = e.wordNamed("AWS.CloudTrail.Trail", "trail", home(2), e.trail)
+	e.trails = e.wordNamed("AWS.CloudTrail.Trail", "trail", inFirstRegion(2), e.trail)
 	e.logGroups = e.wordNamed("AWS.Logs.LogGroup", "/app/log", e.share(60, 4), func(p world.Place, i int, name string) world.Object {
 		o := world.Obj("logGroupName", name, "arn", arn("logs", p, "log-group:"+name+":*"), "creationTime", e.ago(200).UnixMilli(), "metricFilterCount", 1,
 			"storedBytes", 1024*i, "logGroupClass", "STANDARD")

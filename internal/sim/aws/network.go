@@ -7,8 +7,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// network contains the kinds of networks. The i-th resource of most kinds
-// belongs to the VPC with the same number.
+// network contains the kinds of networks. The i-th resource of most kinds belongs to the VPC
+// with the number i modulo the number of VPCs.
 type network struct {
 	vpcs, subnets, routeTables, internetGateways, natGateways, networkACLs, flowLogs, securityGroups *world.Kind
 	peerings, endpoints, transitGateways, vpnGateways, vpnConnections                                *world.Kind
@@ -76,7 +76,8 @@ func (e *inventory) vpc(p world.Place, i int, id string) world.Object {
 // vpcOf returns the number of the VPC that the i-th subnet is in.
 func (e *inventory) vpcOf(p world.Place, subnet int) int { return subnet % e.vpcs.Count(p) }
 
-// isPublicSubnet reports whether the i-th subnet has a route to the internet.
+// isPublicSubnet reports whether the i-th subnet has a route to the internet. The subnets of a
+// VPC are public and private in turn.
 func (e *inventory) isPublicSubnet(p world.Place, subnet int) bool {
 	return subnet/e.vpcs.Count(p)%2 == 0
 }
@@ -108,7 +109,7 @@ func (e *inventory) routeTable(p world.Place, i int, id string) world.Object {
 		routes = append(routes, world.Obj("destinationCidrBlock", "0.0.0.0/0", "gatewayId", e.internetGateways.Name(p, v), "state", "active", "origin", "CreateRoute"))
 	}
 	for s := range e.subnets.Count(p) {
-		if e.vpcOf(p, s) == v && e.isPublicSubnet(p, s) != private {
+		if e.vpcOf(p, s) == v && e.isPublicSubnet(p, s) == !private {
 			associations = append(associations, world.Obj("routeTableAssociationId", fmt.Sprintf("rtbassoc-%s%d", id[5:], s), "routeTableId", id,
 				"subnetId", e.subnets.Name(p, s), "main", false))
 		}
@@ -135,7 +136,7 @@ func (e *inventory) region(p world.Place) int {
 
 // instanceIP and natIP return public addresses that are unique in an account.
 func instanceIP(region, i int) string {
-	return fmt.Sprintf("18.%d.%d.%d", region*8+i>>16, i>>8&255, i&255)
+	return fmt.Sprintf("18.%d.%d.%d", region*8+(i>>16), i>>8&255, i&255)
 }
 
 func natIP(region, i int) string { return fmt.Sprintf("34.%d.%d.%d", region, i>>8&255, i&255) }
@@ -198,6 +199,8 @@ func (e *inventory) flowLog(p world.Place, i int, id string) world.Object {
 		"deliverLogsPermissionArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)), "creationTime", e.ago(200), "tagSet", e.tagSet(p, "fl", i))
 }
 
+// networkACL generates the two ACLs of a VPC: the default one, for its public subnets, and one for
+// its private subnets.
 func (e *inventory) networkACL(p world.Place, i int, id string) world.Object {
 	n := e.vpcs.Count(p)
 	v := i % n

@@ -15,27 +15,27 @@ import (
 func (c *Cloud) Findings(account string) []world.Finding {
 	var all []world.Finding
 	e := c.inventory
-	places := make([]world.Place, 0, len(c.options.Regions)+1)
+	regions := make([]world.Place, 0, len(c.options.Regions))
 	for _, region := range c.options.Regions {
-		places = append(places, world.Place{Account: account, Region: region})
+		regions = append(regions, world.Place{Account: account, Region: region})
 	}
 	global := world.Place{Account: account}
-	for _, j := range judgements {
-		look := places
-		if j.global {
-			look = []world.Place{global}
+	for _, check := range ruleChecks {
+		places := regions
+		if check.global {
+			places = []world.Place{global}
 		}
-		kind := j.kind(e)
-		for _, p := range look {
+		kind := check.kind(e)
+		for _, p := range places {
 			c.List(kind, p, 0, -1, func(name string, o world.Object) bool {
-				if j.bad(e, p, name, o) {
-					all = append(all, world.Finding{Rule: j.rule, Entity: entityID(kind.Type, p, name)})
+				if check.isViolated(e, p, name, o) {
+					all = append(all, world.Finding{Rule: check.rule, Entity: entityID(kind.Type, p, name)})
 				}
 				return true
 			})
 		}
 	}
-	all = append(all, e.regionFindings(places)...)
+	all = append(all, e.regionFindings(regions)...)
 	if !e.isRecorded(global) {
 		all = append(all, world.Finding{Rule: "aws-cloudtrail-multi-region", Entity: posture.EntityType("AWS.Account.Account").ID(posture.AccountID(account), "", account)})
 	}
@@ -59,19 +59,19 @@ func entityID(t posture.EntityType, p world.Place, name string) posture.EntityID
 
 // A ruleCheck determines which resources violate a rule.
 type ruleCheck struct {
-	rule   string
-	kind   func(*inventory) *world.Kind
-	global bool
-	bad    func(e *inventory, p world.Place, name string, o world.Object) bool
+	rule       string
+	kind       func(*inventory) *world.Kind
+	global     bool // the resources are in no region
+	isViolated func(e *inventory, p world.Place, name string, o world.Object) bool
 }
 
 // checkOf returns a check that depends only on the resource itself.
-func checkOf(rule string, kind func(*inventory) *world.Kind, bad func(e *inventory, o world.Object) bool) ruleCheck {
-	return ruleCheck{rule: rule, kind: kind, bad: func(e *inventory, _ world.Place, _ string, o world.Object) bool { return bad(e, o) }}
+func checkOf(rule string, kind func(*inventory) *world.Kind, isViolated func(e *inventory, o world.Object) bool) ruleCheck {
+	return ruleCheck{rule: rule, kind: kind, isViolated: func(e *inventory, _ world.Place, _ string, o world.Object) bool { return isViolated(e, o) }}
 }
 
-// everywhere returns the check for a global kind.
-func (c ruleCheck) everywhere() ruleCheck {
+// inAccount returns the check for a kind whose resources are in no region.
+func (c ruleCheck) inAccount() ruleCheck {
 	c.global = true
 	return c
 }
@@ -89,39 +89,39 @@ var (
 	ofFunction  = func(e *inventory) *world.Kind { return e.functions }
 )
 
-var judgements = slices.Concat(identityJudgements, bucketJudgements, networkJudgements, recordJudgements, serviceJudgements)
+var ruleChecks = slices.Concat(identityChecks, bucketChecks, networkChecks, recordChecks, serviceChecks)
 
-var identityJudgements = []ruleCheck{
-	checkOf("aws-iam-root-mfa", ofSummary, func(_ *inventory, o world.Object) bool { return o.Number("AccountMFAEnabled") == 0 }).everywhere(),
-	checkOf("aws-iam-root-access-key", ofSummary, func(_ *inventory, o world.Object) bool { return o.Number("AccountAccessKeysPresent") == 1 }).everywhere(),
+var identityChecks = []ruleCheck{
+	checkOf("aws-iam-root-mfa", ofSummary, func(_ *inventory, o world.Object) bool { return o.Number("AccountMFAEnabled") == 0 }).inAccount(),
+	checkOf("aws-iam-root-access-key", ofSummary, func(_ *inventory, o world.Object) bool { return o.Number("AccountAccessKeysPresent") == 1 }).inAccount(),
 	checkOf("aws-iam-root-recent-use", ofSummary, func(e *inventory, o world.Object) bool {
 		return slices.ContainsFunc([]string{"password_last_used", "access_key_1_last_used_date", "access_key_2_last_used_date"}, func(column string) bool {
 			return o.Time("_report", column).After(e.ago(1))
 		})
-	}).everywhere(),
+	}).inAccount(),
 	checkOf("aws-iam-user-console-mfa", ofUser, func(_ *inventory, o world.Object) bool {
 		return o.Flag("_report", "password_enabled") && !o.Flag("_report", "mfa_active")
-	}).everywhere(),
-	checkOf("aws-iam-access-key-age-90", ofUser, func(e *inventory, o world.Object) bool { return isKeyOlder(e, o, "last_rotated", 90) }).everywhere(),
+	}).inAccount(),
+	checkOf("aws-iam-access-key-age-90", ofUser, func(e *inventory, o world.Object) bool { return isKeyOlder(e, o, "last_rotated", 90) }).inAccount(),
 	checkOf("aws-iam-credential-unused-45", ofUser, func(e *inventory, o world.Object) bool {
 		idle := o.Flag("_report", "password_enabled") && o.Time("_report", "password_last_used").Before(e.ago(45))
 		return idle || isKeyOlder(e, o, "last_used_date", 45)
-	}).everywhere(),
-	checkOf("aws-iam-password-min-length-14", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("MinimumPasswordLength") < 14 }).everywhere(),
-	checkOf("aws-iam-password-reuse-24", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("PasswordReusePrevention") < 24 }).everywhere(),
+	}).inAccount(),
+	checkOf("aws-iam-password-min-length-14", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("MinimumPasswordLength") < 14 }).inAccount(),
+	checkOf("aws-iam-password-reuse-24", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("PasswordReusePrevention") < 24 }).inAccount(),
 	checkOf("aws-iam-policy-admin-star", func(e *inventory) *world.Kind { return e.policies }, func(_ *inventory, o world.Object) bool {
 		return !strings.Contains(o.Text("Arn"), "::aws:") && o.Number("AttachmentCount") > 0 && isAdminPolicy(o)
-	}).everywhere(),
+	}).inAccount(),
 	checkOf("aws-iam-user-direct-policy", ofUser, func(_ *inventory, o world.Object) bool {
 		return len(o.List("UserPolicyList"))+len(o.List("AttachedManagedPolicies")) > 0
-	}).everywhere(),
+	}).inAccount(),
 	checkOf("aws-iam-role-trust-wildcard", func(e *inventory) *world.Kind { return e.roles }, func(_ *inventory, o world.Object) bool {
 		return allowsAnyone(unescape(o.Text("AssumeRolePolicyDocument")))
-	}).everywhere(),
+	}).inAccount(),
 	checkOf("aws-iam-server-certificate-expired", func(e *inventory) *world.Kind { return e.certificates }, func(e *inventory, o world.Object) bool {
 		return o.Time("Expiration").Before(e.options.Today)
-	}).everywhere(),
-	checkOf("aws-s3-account-public-access-block", func(e *inventory) *world.Kind { return e.blocks }, func(_ *inventory, o world.Object) bool { return !allSwitches(o) }).everywhere(),
+	}).inAccount(),
+	checkOf("aws-s3-account-public-access-block", func(e *inventory) *world.Kind { return e.blocks }, func(_ *inventory, o world.Object) bool { return !blocksPublicAccess(o) }).inAccount(),
 }
 
 // isKeyOlder reports whether a date column of an active access key is older than
@@ -145,12 +145,13 @@ func isAdminPolicy(o world.Object) bool {
 	return false
 }
 
-func allSwitches(o world.Object) bool {
+// blocksPublicAccess reports whether all four settings of a public access block are on.
+func blocksPublicAccess(o world.Object) bool {
 	return o.Flag("BlockPublicAcls") && o.Flag("IgnorePublicAcls") && o.Flag("BlockPublicPolicy") && o.Flag("RestrictPublicBuckets")
 }
 
-var bucketJudgements = []ruleCheck{
-	{rule: "aws-s3-bucket-public", kind: ofBucket, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool { return e.isPublicBucket(p, o) }},
+var bucketChecks = []ruleCheck{
+	{rule: "aws-s3-bucket-public", kind: ofBucket, isViolated: func(e *inventory, p world.Place, _ string, o world.Object) bool { return e.isPublicBucket(p, o) }},
 	checkOf("aws-s3-bucket-encryption", ofBucket, func(_ *inventory, o world.Object) bool { return o.Get("_encryption") == nil }),
 	checkOf("aws-s3-bucket-tls-only", ofBucket, func(_ *inventory, o world.Object) bool { return !deniesPlaintext(o.Text("_policy")) }),
 	checkOf("aws-s3-bucket-versioning", ofBucket, func(_ *inventory, o world.Object) bool { return o.Text("_versioning", "Status") != "Enabled" }),
@@ -172,10 +173,10 @@ func (e *inventory) isPublicBucket(p world.Place, o world.Object) bool {
 	return byPolicy || byList && !o.Flag("_block", "IgnorePublicAcls") && !account.Flag("IgnorePublicAcls")
 }
 
-var recordJudgements = []ruleCheck{
+var recordChecks = []ruleCheck{
 	checkOf("aws-cloudtrail-log-validation", ofTrail, func(_ *inventory, o world.Object) bool { return !o.Flag("LogFileValidationEnabled") }),
 	checkOf("aws-cloudtrail-kms", ofTrail, func(_ *inventory, o world.Object) bool { return o.Text("KmsKeyId") == "" }),
-	{rule: "aws-cloudtrail-bucket-public", kind: ofTrail, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
+	{rule: "aws-cloudtrail-bucket-public", kind: ofTrail, isViolated: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		bucket, ok := e.Get(e.buckets, p, o.Text("S3BucketName"))
 		return ok && e.isPublicBucket(p, bucket)
 	}},
@@ -189,9 +190,9 @@ var recordJudgements = []ruleCheck{
 }
 
 // regionFindings returns the findings about missing resources of regions.
-func (e *inventory) regionFindings(places []world.Place) []world.Finding {
+func (e *inventory) regionFindings(regions []world.Place) []world.Finding {
 	var all []world.Finding
-	for _, p := range places {
+	for _, p := range regions {
 		exists := func(k *world.Kind, compliant func(o world.Object) bool) bool {
 			found := false
 			e.List(k, p, 0, -1, func(_ string, o world.Object) bool {
@@ -228,7 +229,7 @@ func (e *inventory) isRecorded(p world.Place) bool {
 	return found
 }
 
-var serviceJudgements = []ruleCheck{
+var serviceChecks = []ruleCheck{
 	checkOf("aws-rds-public", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
 	checkOf("aws-rds-encrypted", ofDatabase, func(_ *inventory, o world.Object) bool { return !o.Flag("StorageEncrypted") }),
 	checkOf("aws-rds-backup", ofDatabase, func(_ *inventory, o world.Object) bool { return o.Number("BackupRetentionPeriod") < 7 }),
@@ -249,12 +250,12 @@ var serviceJudgements = []ruleCheck{
 	checkOf("aws-eks-endpoint-public", func(e *inventory) *world.Kind { return e.eksClusters }, func(_ *inventory, o world.Object) bool {
 		return o.Flag("resourcesVpcConfig", "endpointPublicAccess") && slices.Contains(o.List("resourcesVpcConfig", "publicAccessCidrs"), any("0.0.0.0/0"))
 	}),
-	{rule: "aws-elb-https", kind: func(e *inventory) *world.Kind { return e.loadBalancers }, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
+	{rule: "aws-elb-https", kind: func(e *inventory) *world.Kind { return e.loadBalancers }, isViolated: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		return e.servesHTTP(p, o.Text("LoadBalancerArn"))
 	}},
 	checkOf("aws-cloudfront-https", func(e *inventory) *world.Kind { return e.distributions }, func(_ *inventory, o world.Object) bool {
 		return o.Text("DefaultCacheBehavior", "ViewerProtocolPolicy") == "allow-all"
-	}).everywhere(),
+	}).inAccount(),
 	checkOf("aws-redshift-public", func(e *inventory) *world.Kind { return e.warehouses }, func(_ *inventory, o world.Object) bool { return o.Flag("PubliclyAccessible") }),
 	checkOf("aws-dynamodb-pitr", func(e *inventory) *world.Kind { return e.tables }, func(_ *inventory, o world.Object) bool { return o.Text("_pitr") != "ENABLED" }),
 	checkOf("aws-secret-rotation", func(e *inventory) *world.Kind { return e.secrets }, func(_ *inventory, o world.Object) bool { return !o.Flag("RotationEnabled") }),

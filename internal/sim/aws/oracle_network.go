@@ -14,7 +14,7 @@ func unescape(text string) string {
 	return unescaped
 }
 
-var networkJudgements = []ruleCheck{
+var networkChecks = []ruleCheck{
 	checkOf("aws-ec2-sg-ssh-open", ofGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 22) }),
 	checkOf("aws-ec2-sg-rdp-open", ofGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 3389) }),
 	checkOf("aws-ec2-sg-db-ports-open", ofGroup, func(_ *inventory, o world.Object) bool {
@@ -44,10 +44,10 @@ var networkJudgements = []ruleCheck{
 	checkOf("aws-ec2-instance-public-ip", ofInstance, func(_ *inventory, o world.Object) bool {
 		return o.Text("ipAddress") != "" && o.Text("instanceState", "name") == "running"
 	}),
-	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, bad: func(e *inventory, p world.Place, _ string, o world.Object) bool {
+	{rule: "aws-ec2-exposed-admin-instance", kind: ofInstance, isViolated: func(e *inventory, p world.Place, _ string, o world.Object) bool {
 		return o.Text("ipAddress") != "" && e.isExposed(p, o) && e.isPowerful(p, o.Text("iamInstanceProfile", "arn"))
 	}},
-	{rule: "aws-vpc-flow-logs", kind: func(e *inventory) *world.Kind { return e.vpcs }, bad: func(e *inventory, p world.Place, name string, _ world.Object) bool {
+	{rule: "aws-vpc-flow-logs", kind: func(e *inventory) *world.Kind { return e.vpcs }, isViolated: func(e *inventory, p world.Place, name string, _ world.Object) bool {
 		recorded := false
 		e.List(e.flowLogs, p, 0, -1, func(_ string, o world.Object) bool {
 			recorded = recorded || o.Text("resourceId") == name && o.Text("deliverLogsStatus") == "SUCCESS"

@@ -11,36 +11,36 @@ var restServices = map[string]bool{"s3": true, "s3-control": true, "cloudfront":
 // A path is one operation of a service with REST paths. A segment in braces is
 // a parameter.
 type path struct {
-	service, method, pattern, query, action string
+	service, method, pattern, action string
 }
 
 // paths lists the operations of all services except S3, whose operations differ
 // only in the query.
 var paths = []path{
-	{"s3-control", "GET", "/v20180820/configuration/publicAccessBlock", "", "GetPublicAccessBlock"},
-	{"cloudfront", "GET", "/2020-05-31/distribution", "", "ListDistributions"},
-	{"route53", "GET", "/2013-04-01/hostedzone", "", "ListHostedZones"},
-	{"lambda", "GET", "/2015-03-31/functions", "", "ListFunctions"},
-	{"lambda", "GET", "/2015-03-31/functions/{FunctionName}/policy", "", "GetPolicy"},
-	{"lambda", "GET", "/2015-03-31/functions/{FunctionName}/configuration", "", "GetFunctionConfiguration"},
-	{"lambda", "GET", "/2021-10-31/functions/{FunctionName}/urls", "", "ListFunctionUrlConfigs"},
-	{"eks", "GET", "/clusters", "", "ListClusters"},
-	{"eks", "GET", "/clusters/{name}", "", "DescribeCluster"},
-	{"eks", "GET", "/clusters/{clusterName}/node-groups", "", "ListNodegroups"},
-	{"eks", "GET", "/clusters/{clusterName}/node-groups/{nodegroupName}", "", "DescribeNodegroup"},
-	{"elasticfilesystem", "GET", "/2015-02-01/file-systems", "", "DescribeFileSystems"},
-	{"access-analyzer", "GET", "/analyzer", "", "ListAnalyzers"},
-	{"guardduty", "GET", "/detector", "", "ListDetectors"},
-	{"guardduty", "GET", "/detector/{DetectorId}", "", "GetDetector"},
-	{"securityhub", "GET", "/accounts", "", "DescribeHub"},
-	{"es", "GET", "/2021-01-01/domain", "", "ListDomainNames"},
-	{"es", "POST", "/2021-01-01/opensearch/domain-info", "", "DescribeDomains"},
-	{"apigateway", "GET", "/restapis", "", "GetRestApis"},
-	{"apigateway", "GET", "/restapis/{restapi_id}", "", "GetRestApi"},
-	{"apigateway", "GET", "/restapis/{restapi_id}/stages", "", "GetStages"},
-	{"apigateway", "GET", "/v2/apis", "", "GetApis"},
-	{"apigateway", "GET", "/v2/apis/{apiId}", "", "GetApi"},
-	{"apigateway", "GET", "/v2/apis/{apiId}/stages", "", "GetV2Stages"},
+	{"s3-control", "GET", "/v20180820/configuration/publicAccessBlock", "GetPublicAccessBlock"},
+	{"cloudfront", "GET", "/2020-05-31/distribution", "ListDistributions"},
+	{"route53", "GET", "/2013-04-01/hostedzone", "ListHostedZones"},
+	{"lambda", "GET", "/2015-03-31/functions", "ListFunctions"},
+	{"lambda", "GET", "/2015-03-31/functions/{FunctionName}/policy", "GetPolicy"},
+	{"lambda", "GET", "/2015-03-31/functions/{FunctionName}/configuration", "GetFunctionConfiguration"},
+	{"lambda", "GET", "/2021-10-31/functions/{FunctionName}/urls", "ListFunctionUrlConfigs"},
+	{"eks", "GET", "/clusters", "ListClusters"},
+	{"eks", "GET", "/clusters/{name}", "DescribeCluster"},
+	{"eks", "GET", "/clusters/{clusterName}/node-groups", "ListNodegroups"},
+	{"eks", "GET", "/clusters/{clusterName}/node-groups/{nodegroupName}", "DescribeNodegroup"},
+	{"elasticfilesystem", "GET", "/2015-02-01/file-systems", "DescribeFileSystems"},
+	{"access-analyzer", "GET", "/analyzer", "ListAnalyzers"},
+	{"guardduty", "GET", "/detector", "ListDetectors"},
+	{"guardduty", "GET", "/detector/{DetectorId}", "GetDetector"},
+	{"securityhub", "GET", "/accounts", "DescribeHub"},
+	{"es", "GET", "/2021-01-01/domain", "ListDomainNames"},
+	{"es", "POST", "/2021-01-01/opensearch/domain-info", "DescribeDomains"},
+	{"apigateway", "GET", "/restapis", "GetRestApis"},
+	{"apigateway", "GET", "/restapis/{restapi_id}", "GetRestApi"},
+	{"apigateway", "GET", "/restapis/{restapi_id}/stages", "GetStages"},
+	{"apigateway", "GET", "/v2/apis", "GetApis"},
+	{"apigateway", "GET", "/v2/apis/{apiId}", "GetApi"},
+	{"apigateway", "GET", "/v2/apis/{apiId}/stages", "GetV2Stages"},
 }
 
 // bucketCalls maps the query parameter of an S3 call to its operation.
