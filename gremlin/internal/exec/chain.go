@@ -240,15 +240,15 @@ func (o *dropLabelsOp) push(b *batch) error {
 	return o.pass(b)
 }
 
-// labelOp adds labels to the current objects or, if drop is true, drops the paths.
+// labelOp adds labels to the current objects or, if dropPaths is true, drops the paths.
 type labelOp struct {
 	base
-	labels []string
-	drop   bool
+	labels    []string
+	dropPaths bool
 }
 
 func (o *labelOp) push(b *batch) error {
-	if o.drop {
+	if o.dropPaths {
 		b.path = nil
 		return o.pass(b)
 	}
@@ -311,7 +311,7 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 	for i := len(steps) - 1; i >= 0; i-- {
 		m := steps[i].Info()
 		if m.DropPath && !plan.MakesObject(steps[i]) {
-			next = &labelOp{base: base{run: r, next: next}, drop: true}
+			next = &labelOp{base: base{run: r, next: next}, dropPaths: true}
 			ops = append(ops, next)
 		}
 		if len(m.Forget) > 0 {

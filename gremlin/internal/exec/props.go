@@ -44,7 +44,7 @@ func (o *propertiesOp) push(b *batch) error {
 		return err
 	}
 	if o.single != nil && b.kind == graph.KindVertex {
-		return o.one(b)
+		return o.pushSingleKey(b)
 	}
 	for i := range n {
 		err := o.run.eachProperty(b.value(i), o.keys, o.onlyKeys, func(p graph.Value) error {
@@ -65,8 +65,8 @@ func (o *propertiesOp) push(b *batch) error {
 	return o.flush()
 }
 
-// one emits the values of one key of vertices.
-func (o *propertiesOp) one(b *batch) error {
+// pushSingleKey is the fast path for the values of a single key of vertices.
+func (o *propertiesOp) pushSingleKey(b *batch) error {
 	if !o.single.known {
 		return nil
 	}

@@ -12,22 +12,25 @@ type sideEffects struct {
 	byName map[string]*sideEffect
 }
 
-// A sideEffect is one side effect: the value that was collected under a name.
+// A sideEffect is one side effect: the value that was collected under a name. The value is val
+// if scalar is set, list if isList is set, or the one pointer that is not nil. The value of a
+// group() has none of them before the operator of the step is built.
 type sideEffect struct {
-	reduce        plan.Operator
-	val           graph.Value // a value that an operator changes
-	bytes         int64       // its reserved memory
-	scalar        bool
-	bulk          *value.BulkSet
-	list          valueList   // a growing list
-	set           *value.Keys // a growing set
-	isList        bool
-	group         *grouping
-	counts        *counts
-	tree          *value.Tree
-	sub           *value.Subgraph
-	version       int
-	cached        graph.Value
+	reduce plan.Operator // combines the value with added ones; "" for the default
+	scalar bool
+	val    graph.Value // a value that an operator changes
+	bytes  int64       // its reserved memory
+	isList bool
+	list   valueList // a growing list
+	bulk   *value.BulkSet
+	set    *value.Keys // a growing set
+	group  *grouping
+	counts *counts
+	tree   *value.Tree
+	sub    *value.Subgraph
+
+	version       int         // number of additions to group or counts
+	cached        graph.Value // the map of group or counts, as of cachedVersion
 	cachedVersion int
 }
 
@@ -329,8 +332,6 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 	e := r.sideEffects.byName[s.SideEffect]
 	if e.group == nil {
 		e.group = g
-	} else {
-		g.kind = e.group.kind
 	}
 	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
 		e.version++
