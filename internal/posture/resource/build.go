@@ -55,7 +55,7 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) 
 		Region: identity.Region, Service: t.Type.Service(),
 	}}
 	c.Name = identity.Name
-	if item.None { // it stands for the absence of resources and has only a name
+	if item.None { // it stands for the absence of resources and has only an id
 		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, identity.XID)) + `}`)}
 	}
 	t.Answer.Put(ctx, b, item, item, c, caller)

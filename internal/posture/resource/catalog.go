@@ -211,28 +211,28 @@ func (c *Catalog) countUses() {
 	c.uses = map[*Type]map[string]int{}
 	for _, t := range c.types {
 		uses := map[string]int{}
-		repeated := func(calls ...string) {
+		countRepeated := func(calls ...string) { // calls that may be made more than once
 			for _, call := range calls {
 				uses[call] += 2
 			}
 		}
-		read := func(types []posture.EntityType) {
+		countLists := func(types []posture.EntityType) {
 			for _, other := range types {
 				for r := range c.listRequests(c.byType[other]) {
-					repeated(r.Call)
+					countRepeated(r.Call)
 				}
 			}
 		}
 		for _, s := range c.expand(t.List) {
 			uses[s.Call]++
-			repeated(c.functions.List[s.Function].Calls...)
-			read(c.functions.List[s.Function].Reads)
+			countRepeated(c.functions.List[s.Function].Calls...)
+			countLists(c.functions.List[s.Function].Reads)
 		}
 		for i := range t.Calls {
-			repeated(t.Calls[i].Call)
-			repeated(c.functions.Answer[t.Calls[i].Function].Calls...)
+			countRepeated(t.Calls[i].Call)
+			countRepeated(c.functions.Answer[t.Calls[i].Function].Calls...)
 		}
-		read(t.referencedTypes())
+		countLists(t.referencedTypes())
 		delete(uses, "")
 		c.uses[t] = uses
 	}
@@ -274,8 +274,8 @@ func (c *Catalog) callsOfAll(types []posture.EntityType, calls map[string]bool) 
 	}
 }
 
-// ListCalls returns the calls that list a type and the types that its functions
-// read.
+// ListCalls returns the calls that list a type, and those that list the types that its
+// functions read.
 func (c *Catalog) ListCalls(typ posture.EntityType) []string {
 	t, calls := c.byType[typ], map[string]bool{}
 	if t == nil {

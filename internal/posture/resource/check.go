@@ -88,7 +88,8 @@ func (t *Type) checkCall(i int, functions Functions) error {
 // answers may add edges of one label. The type must have been expanded, because that adds
 // properties.
 func (t *Type) checkUnique() error {
-	seen := map[string]string{}
+	seen := map[string]string{} // where a name is declared
+	// check fails if the name is declared already. The member locates the line of the error.
 	check := func(member, name, where string) error {
 		before, exists := seen[name]
 		if !exists {

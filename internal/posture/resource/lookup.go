@@ -1,5 +1,7 @@
 package resource
 
+import "slices"
+
 // A Lookup is one path of an expression. Tests check it against the cloud's own
 // description of its responses.
 type Lookup struct {
@@ -45,7 +47,7 @@ func (val value) walk(names []string) (all []InputMember) {
 	all = append(all, InputMember{Names: names, From: val.template})
 	if val.object != nil {
 		for _, m := range val.object.members {
-			all = append(all, m.value.walk(append(names[:len(names):len(names)], m.name))...)
+			all = append(all, m.value.walk(slices.Concat(names, []string{m.name}))...)
 		}
 	}
 	for _, element := range val.list {

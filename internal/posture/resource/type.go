@@ -163,9 +163,8 @@ type Call struct {
 	// At is the base of the paths of the properties in the response.
 	At Expr `yaml:"at"`
 	// Where keeps only the elements of the list at At that meet the conditions. Find,
-	// which replaces Where, keeps only the first element that meets its conditions;
-	// when there is none, that is handled like the cloud's error that there is no such
-	// thing.
+	// which replaces Where, keeps only the first element that meets its conditions.
+	// When there is none, the meaning of Gone applies.
 	Where Conditions `yaml:"where"`
 	Find  Conditions `yaml:"find"`
 	// When selects the items for which the call is made. Other items do not have
@@ -358,15 +357,15 @@ func matches(want, text string) bool {
 		return text != ""
 	}
 	want, text = strings.ToLower(want), strings.ToLower(text)
-	begin, cutEnd := strings.CutSuffix(want, "*")
-	end, cutBegin := strings.CutPrefix(want, "*")
+	prefix, starAtEnd := strings.CutSuffix(want, "*")
+	suffix, starAtBegin := strings.CutPrefix(want, "*")
 	switch {
-	case cutBegin && cutEnd:
-		return strings.Contains(text, want[1:len(want)-1])
-	case cutBegin:
-		return strings.HasSuffix(text, end)
-	case cutEnd:
-		return strings.HasPrefix(text, begin)
+	case starAtBegin && starAtEnd:
+		return strings.Contains(text, strings.TrimSuffix(suffix, "*"))
+	case starAtBegin:
+		return strings.HasSuffix(text, suffix)
+	case starAtEnd:
+		return strings.HasPrefix(text, prefix)
 	}
 	return text == want
 }
