@@ -225,14 +225,14 @@ type Store interface {
 
 	// Apply stores transitions of alerts together with their deliveries. A
 	// transition whose alert was changed by another process meanwhile is skipped
-	// with its deliveries. Each delivery makes those of its Queue that are
-	// postponed by more than two leases due, as if they had not been attempted yet:
-	// they are sent before it.
+	// with its deliveries. Deliveries of the same Queue are sent before a new one: if
+	// they are postponed by more than two leases, they become due at once, as if they
+	// had not been attempted yet.
 	Apply(ctx context.Context, changes []Transition) error
 
-	// Claim returns the deliveries that have been due longest, the one that expires
-	// first before the others, and leases them to the caller. It leaves out deliveries
-	// for which an earlier one of the same Queue is postponed or leased.
+	// Claim leases the deliveries that have been due longest to the caller, and returns
+	// them by expiry. It leaves out a delivery if an earlier one of the same Queue is
+	// postponed or leased.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 
 	// Delivered removes a delivery.

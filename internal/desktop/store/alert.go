@@ -152,7 +152,7 @@ func (s *Store) ReplaceRule(ctx context.Context, r alert.Rule, version int64) er
 		if err := retarget(tx, r, stored.rule.Channels); err != nil {
 			return err
 		}
-		return s.count(tx)
+		return s.incrementRevision(tx)
 	})
 }
 

@@ -90,10 +90,10 @@ type queuedNotice struct {
 const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire_at, last_error`
 
 func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
-	// A new notice need not wait until an earlier one of its queue is retried: that one is
-	// retried now, and soon again if it fails. Claimed deliveries are not changed: they are
-	// due within a lease after the claim, which may be later than NextAt, because the
-	// evaluation had begun before it.
+	// Retry the earlier notices of the queue now, and soon again if they fail, so that the new
+	// one does not wait for a long backoff. Claimed deliveries stay leased: a lease ends at
+	// most alert.Lease after the claim. The claim may be later than d.NextAt, the time when
+	// the evaluation began, hence two leases.
 	_, err := tx.Exec(`
 		UPDATE desktop_delivery
 		SET next_at = $2, attempts = 0
@@ -164,8 +164,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 		if err := tx.Lock("desktop_delivery"); err != nil {
 			return err
 		}
-		// A delivery is due when it and all earlier ones of its queue are. Those that have been due longest are
-		// claimed: if the first to expire were, retries to a receiver that does not answer would delay all others.
+		// A delivery is due when it and all earlier ones of its queue are. Claim those that have been due longest: if those
+		// that expire first were claimed, retries to a receiver that does not answer would delay all others.
 		due, err = sqldb.Query(tx, scanDelivery, `
 			SELECT `+deliveryColumns+`
 			FROM desktop_delivery

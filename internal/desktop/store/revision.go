@@ -37,13 +37,12 @@ func (s *Store) change(ctx context.Context, text string, args ...any) (n int64, 
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.count(tx)
+		return s.incrementRevision(tx)
 	})
 	return n, err
 }
 
-// count increments the revision.
-func (s *Store) count(tx *sqldb.Tx) error {
+func (s *Store) incrementRevision(tx *sqldb.Tx) error {
 	_, err := tx.Exec(`UPDATE desktop_revision SET number = number + 1, changed_at = $1`, millis(s.now()))
 	return err
 }
