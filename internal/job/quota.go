@@ -61,7 +61,7 @@ func (q *Queue) admitTo(tx *sqldb.Tx, queue string) error {
 	owner := `substr(` + shareOf(tx.Dialect()) + `, 3)`
 	limit := q.conf.ShareLimits[queue]
 	if limit == 0 {
-		limit = 1 << 30
+		limit = 1 << 30 // no quota
 	}
 	n, err := tx.Exec(`
 		WITH active AS (

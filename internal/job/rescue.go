@@ -209,22 +209,16 @@ func (q *Queue) orphans(tx *sqldb.Tx, running []*rivertype.JobRow) (jobs []*rive
 	}
 	trusted := time.Since(q.reachableSince) >= leaseBeats*q.conf.Heartbeat
 	var alive []string
-	for w, err := range sqldb.Each(tx, func(r sqldb.Row) (w struct {
-		id   string
-		seen int64
-	}, err error) {
-		err = r.Scan(&w.id, &w.seen)
-		return w, err
-	}, "SELECT id, seen_at FROM job_worker") {
+	for l, err := range sqldb.Each(tx, scanLease, "SELECT id, seen_at FROM job_worker") {
 		if err != nil {
 			return nil, nil, err
 		}
 		switch {
-		case w.id == q.id:
-		case !trusted, now-w.seen < (leaseBeats * q.conf.Heartbeat).Milliseconds():
-			alive = append(alive, w.id)
+		case l.process == q.id:
+		case !trusted, now-l.seen < (leaseBeats * q.conf.Heartbeat).Milliseconds():
+			alive = append(alive, l.process)
 		default:
-			dead = append(dead, w.id)
+			dead = append(dead, l.process)
 		}
 	}
 	for _, j := range running {
@@ -238,6 +232,17 @@ func (q *Queue) orphans(tx *sqldb.Tx, running []*rivertype.JobRow) (jobs []*rive
 		}
 	}
 	return jobs, dead, nil
+}
+
+// lease is a stored lease of a process.
+type lease struct {
+	process string
+	seen    int64 // when it was last renewed, in milliseconds
+}
+
+func scanLease(r sqldb.Row) (l lease, err error) {
+	err = r.Scan(&l.process, &l.seen)
+	return l, err
 }
 
 // runningJobs returns all jobs stored as running.
