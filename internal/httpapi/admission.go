@@ -146,8 +146,8 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 	g.noteActivity(e, now)
 	limit := g.limit(e, now)
 	g.admitWaiting(s, limit) // the limit may have grown since the last request ended
-	// What still waits below the limit has no room. If this request has room, as with a slot that is
-	// reserved for administrators, it takes nothing from the queue.
+	// Requests that still wait below the limit find no room on the server. If there is room for this one,
+	// its slot is reserved for administrators, so that it does not overtake them.
 	if s.running < limit && g.hasRoomFor(e) {
 		g.admit(e, s)
 		g.mu.Unlock()

@@ -73,8 +73,9 @@ func (m *Mux) audit(r *http.Request, x *exchange, status int) error {
 	}
 	// The record must be written even when the caller closed the connection.
 	err := m.o.Audit.Append(context.WithoutCancel(r.Context()), e)
-	// A login succeeds without its record, so that an administrator can log in when
-	// the disk is full. The log line replaces the record.
+	// Only a successful change is refused without its record. A login succeeds without
+	// it, so that an administrator can log in when the disk is full. The log line
+	// replaces the record.
 	if err != nil && (recorded || status >= 400 || x.route.Login || !x.route.mutates()) {
 		m.o.Log.ErrorContext(r.Context(), "write audit record", "request_id", x.id, "operation", e.Operation, "err", err)
 		return nil

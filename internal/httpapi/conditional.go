@@ -38,7 +38,7 @@ func AcceptsGzip(r *http.Request) bool {
 			}
 			q, found := strings.CutPrefix(strings.TrimSpace(params), "q=")
 			weight, err := strconv.ParseFloat(q, 64)
-			accepted := !found || err != nil || weight != 0
+			accepted := !found || err != nil || weight != 0 // without a valid weight, it counts as 1
 			if coding != "*" {
 				return accepted
 			}

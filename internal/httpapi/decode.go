@@ -254,7 +254,7 @@ func (d *decoder) integer(v reflect.Value) {
 			return
 		}
 		n = int64(f)
-		if math.Abs(f) < 1<<53 {
+		if math.Abs(f) < 1<<53 { // larger floats do not represent every integer
 			err = nil
 		}
 	}

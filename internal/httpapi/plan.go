@@ -11,7 +11,7 @@ import (
 type plan struct {
 	members []member       // of the JSON object
 	exact   map[string]int // index of the member by name
-	folded  map[string]int // index of the member + 1 by lower-case name
+	folded  map[string]int // index of the first member by lower-case name
 	params  []param        // from path, query, headers and form
 	body    []int          // index of the field that takes the whole body
 	form    bool           // the body is a form
@@ -47,8 +47,9 @@ func planOf(t reflect.Type) *plan {
 	p.add(t, nil)
 	for i, m := range p.members {
 		p.exact[m.name] = i
-		if low := strings.ToLower(m.name); p.folded[low] == 0 {
-			p.folded[low] = i + 1
+		low := strings.ToLower(m.name)
+		if _, taken := p.folded[low]; !taken {
+			p.folded[low] = i
 		}
 	}
 	plans.Store(t, p)
@@ -118,8 +119,8 @@ func (p *plan) find(name string) (int, bool) {
 	if i, ok := p.exact[name]; ok {
 		return i, true
 	}
-	i := p.folded[strings.ToLower(name)]
-	return i - 1, i > 0
+	i, ok := p.folded[strings.ToLower(name)]
+	return i, ok
 }
 
 // reportMissing reports the required members that were not sent.
