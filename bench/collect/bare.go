@@ -46,15 +46,15 @@ func count[O, Opt any](ctx context.Context, p pager[O, Opt], itemsOf func(*O) in
 	return complete(ctx, p, func(page *O) (int, error) { return itemsOf(page), nil })
 }
 
-// complete lists all pages, makes the further calls for the items of each, and counts
-// the items.
-func complete[O, Opt any](ctx context.Context, p pager[O, Opt], page func(*O) (int, error)) (total int, err error) {
+// complete lists all pages and returns the number of their items. completePage makes the
+// further calls for the items of a page and returns their number.
+func complete[O, Opt any](ctx context.Context, p pager[O, Opt], completePage func(*O) (int, error)) (total int, err error) {
 	for p.HasMorePages() {
 		out, err := p.NextPage(ctx)
 		if err != nil {
 			return total, err
 		}
-		n, err := page(out)
+		n, err := completePage(out)
 		if err != nil {
 			return total, err
 		}

@@ -119,11 +119,11 @@ func (c cloud) calls(ctx context.Context) (map[string]int, error) {
 		return nil, errors.New("the simulated cloud has no certificate")
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.Address+"/calls", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.Address+"/calls", nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Do(ask)
+	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}

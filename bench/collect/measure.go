@@ -61,7 +61,7 @@ func measureWorld(ctx context.Context, o options, w world) (*report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := &measuring{cloud: c}
+	m := &comparison{cloud: c}
 	all := map[string][]result{}
 	for round := range o.rounds {
 		bare, err := m.run(ctx, task{Mode: "bare", Profile: profile(o, w, "bare", round)})
@@ -97,9 +97,9 @@ func profile(o options, w world, mode string, round int) string {
 	return fmt.Sprintf("%s-%d-%d-%s.pprof", o.profile, w.Accounts, w.Each, mode)
 }
 
-// A measuring runs modes and checks that all make the same calls and read the same
-// number of resources.
-type measuring struct {
+// A comparison runs modes and checks that all make the same calls and read the same
+// number of resources as the first.
+type comparison struct {
 	cloud     cloud
 	want      map[string]int // calls of the first mode, by operation
 	total     int            // their sum
@@ -107,7 +107,7 @@ type measuring struct {
 }
 
 // run runs one mode.
-func (m *measuring) run(ctx context.Context, t task) (result, error) {
+func (m *comparison) run(ctx context.Context, t task) (result, error) {
 	t.Cloud = m.cloud
 	before, err := m.cloud.calls(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (m *measuring) run(ctx context.Context, t task) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	made = since(made, before)
+	made = increases(made, before)
 	delete(made, "sts AssumeRole") // the product makes it three times: see the package comment
 	if m.want == nil {
 		m.want, m.resources = made, got.Resources
@@ -136,8 +136,8 @@ func (m *measuring) run(ctx context.Context, t task) (result, error) {
 	return got, nil
 }
 
-// since returns by how much counts have grown, without those that have not.
-func since(now, before map[string]int) map[string]int {
+// increases returns by how much counts have grown, without those that have not.
+func increases(now, before map[string]int) map[string]int {
 	grown := map[string]int{}
 	for name, n := range now {
 		if n > before[name] {

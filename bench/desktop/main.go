@@ -40,7 +40,7 @@ func main() {
 	clients := flag.Int("clients", 8, "number of concurrent requests")
 	flag.Parse()
 	if err := run(*round, *rounds, *clients); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
+		fmt.Fprintln(os.Stderr, "desktop:", err)
 		os.Exit(1)
 	}
 }
@@ -87,11 +87,9 @@ func run(round time.Duration, rounds, clients int) (err error) {
 	return compare(list, target{url: files.URL + "/rds-servers.json"}, len(body), round, rounds, clients)
 }
 
-// Machines report every agentInterval. With reportsWithin, each of them has several
-// opportunities on a busy machine.
 const (
-	agentInterval = 30 * time.Second
-	reportsWithin = 5 * time.Minute
+	agentInterval = 30 * time.Second // how often the simulated machines report
+	reportsWithin = 5 * time.Minute  // the timeout of the first reports: ten intervals, because the benchmark may run on a busy machine
 )
 
 // serve runs a desktop server to which the simulated machines report.
@@ -132,7 +130,7 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	if err != nil {
 		return nil, nil, errors.Join(err, stop())
 	}
-	for deadline := time.Now().Add(reportsWithin); len(server.Board().Domains()) == 0 || !hasReported(server.Board()); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(reportsWithin); len(server.Board().Domains()) == 0 || !allReported(server.Board()); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return nil, nil, errors.Join(fmt.Errorf("not all machines have reported within %s", reportsWithin), stop())
 		}
@@ -140,8 +138,8 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 	return server, stop, nil
 }
 
-// hasReported reports whether every RDS server has reported.
-func hasReported(b *desktop.Board) bool {
+// allReported reports whether every RDS server has reported.
+func allReported(b *desktop.Board) bool {
 	for _, r := range b.Records(desktop.KindRDSServer) {
 		if m, ok := r.(desktop.RDSServerMonitor); ok && m.Details.State == desktop.RDSWaitForAgent {
 			return false

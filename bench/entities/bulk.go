@@ -59,7 +59,7 @@ func (b *bench) dropIndexes(ctx context.Context) (restore func() error, err erro
 	})
 	return func() error {
 		return b.db.Write(ctx, func(tx *sqldb.Tx) error {
-			if _, err := tx.Exec(roomToSort); err != nil {
+			if _, err := tx.Exec(setIndexMemory); err != nil {
 				return err
 			}
 			for _, text := range definitions {
@@ -72,5 +72,5 @@ func (b *bench) dropIndexes(ctx context.Context) (restore func() error, err erro
 	}, err
 }
 
-// roomToSort lets PostgreSQL build indexes in memory.
-const roomToSort = `SET LOCAL maintenance_work_mem = '1GB'`
+// setIndexMemory lets PostgreSQL build indexes in memory, for one transaction.
+const setIndexMemory = `SET LOCAL maintenance_work_mem = '1GB'`

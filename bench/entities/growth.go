@@ -22,7 +22,7 @@ func growth(all []outcome) {
 	small, large := all[0], all[len(all)-1]
 	printf("selective queries, %d entities compared with %d: %.0f times as many", large.entities, small.entities, float64(large.entities)/float64(small.entities))
 	printf("%-42s %10s %10s %7s %10s %10s %7s", "query", "small", "large", "ratio", "CPU small", "CPU large", "ratio")
-	for _, q := range narrowNames {
+	for _, q := range selectiveQueries {
 		a, b := small.costs[q], large.costs[q]
 		if a.wall > 0 && b.wall > 0 {
 			printf("%-42s %10s %10s %7.2f %10s %10s %7.2f", q, short(a.wall), short(b.wall), ratio(b.wall, a.wall), short(a.cpu), short(b.cpu), ratio(b.cpu, a.cpu))
@@ -30,9 +30,9 @@ func growth(all []outcome) {
 	}
 }
 
-// narrowNames are the queries whose cost should not depend on the number of entities:
+// selectiveQueries are the queries whose cost should not depend on the number of entities:
 // first pages, selective filters, and counts that the store keeps up to date.
-var narrowNames = []string{
+var selectiveQueries = []string{
 	"first page of all", "one type", "one region", "one provider", "one service", "one account", "account, type and region", "one name", "beginning of a name", "a rare value",
 	"a property in an account", "one entity", "count by type", "count by type in an account",
 }

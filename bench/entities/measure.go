@@ -12,13 +12,13 @@ type cost struct{ wall, cpu time.Duration }
 
 // measure runs f and returns its cost.
 func measure(f func() error) (cost, error) {
-	cpu, wall := processor(), time.Now()
+	cpu, wall := cpuTime(), time.Now()
 	err := f()
-	return cost{time.Since(wall), processor() - cpu}, err
+	return cost{time.Since(wall), cpuTime() - cpu}, err
 }
 
-// processor returns the CPU time of this process.
-func processor() time.Duration {
+// cpuTime returns the CPU time of this process.
+func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

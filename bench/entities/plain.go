@@ -47,7 +47,7 @@ func (b *bench) indexPlain(ctx context.Context) error {
 	return b.db.Write(ctx, func(tx *sqldb.Tx) error {
 		text := plainIndexes + `ANALYZE plain_entity`
 		if tx.Dialect() == sqldb.Postgres {
-			text = roomToSort + `;` + plainIndexes + plainPostgres + `ANALYZE`
+			text = setIndexMemory + `;` + plainIndexes + plainPostgres + `ANALYZE`
 		}
 		_, err := tx.Exec(text)
 		return err

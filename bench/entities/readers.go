@@ -14,10 +14,10 @@ import (
 )
 
 // readers measures queries with and without a concurrent collection.
-// It also measures hand-written queries, which compete for the same processors and
-// disk: how much they slow down shows how much of the slowdown of the API is due to
-// that. Each kind runs in one long series, because hand-written queries read whole
-// tables and evict everything else from the caches.
+// Hand-written queries compete with the collection for the same processors and disk as
+// those of the API. Their slowdown shows how much of the slowdown of the API this causes.
+// Each kind runs in one long series, because hand-written queries read whole tables and
+// evict everything else from the caches.
 func (b *bench) readers(ctx context.Context) error {
 	quick := b.allQuestions()[:8] // pages and selective filters: interactive queries
 	readers := []reader{{"API", func(q question) error {
@@ -30,7 +30,7 @@ func (b *bench) readers(ctx context.Context) error {
 			return err
 		}})
 	}
-	rest, err := waits(readers, quick)
+	idle, err := allLatencies(readers, quick)
 	if err != nil {
 		return err
 	}
@@ -38,16 +38,16 @@ func (b *bench) readers(ctx context.Context) error {
 	var failed error
 	ctx, stop := context.WithCancel(ctx)
 	wg.Go(func() { failed = b.collect(ctx) })
-	busy, err := waits(readers, quick)
+	busy, err := allLatencies(readers, quick)
 	stop()
 	wg.Wait()
 	if err != nil || failed != nil {
 		return errors.Join(err, failed)
 	}
-	printf("readers, %d questions at rest and %d during a collection", len(rest[0]), len(busy[0]))
+	printf("readers, %d questions at rest and %d during a collection", len(idle[0]), len(busy[0]))
 	for i, r := range readers {
 		for _, q := range []float64{0.5, 0.99} {
-			atRest, underLoad := quantile(rest[i], q), quantile(busy[i], q)
+			atRest, underLoad := quantile(idle[i], q), quantile(busy[i], q)
 			printf("  %-8s p%-3.0f %10s and %10s: %.1f times", r.name, 100*q, short(atRest), short(underLoad), ratio(underLoad, atRest))
 		}
 	}
@@ -63,7 +63,7 @@ type reader struct {
 
 // collect collects new accounts until ctx ends.
 func (b *bench) collect(ctx context.Context) error {
-	for i := 2000; ctx.Err() == nil; i++ {
+	for i := 2000; ctx.Err() == nil; i++ { // accounts that neither b.accounts nor upsert contains
 		a := entitygen.New(i, min(b.o.account, b.o.entities))
 		err := b.onboard(ctx, a)
 		if err == nil {
@@ -109,36 +109,36 @@ func (b *bench) collectAccount(ctx context.Context, a entitygen.Account) error {
 	return group.Wait()
 }
 
-// A reader takes manyAnswers samples, because a p99 of fewer would depend on single
-// outliers, or as many as it gets in the time longEnough.
+// A reader measures enoughSamples queries, because the p99 of fewer would depend on single
+// outliers. It stops earlier after maxSampling.
 const (
-	manyAnswers = 2000
-	longEnough  = time.Minute
+	enoughSamples = 2000
+	maxSampling   = time.Minute
 )
 
-// waits returns the latencies of each reader.
-func waits(readers []reader, quick []question) (all [][]time.Duration, err error) {
+// allLatencies returns the latencies of each reader.
+func allLatencies(readers []reader, quick []question) (all [][]time.Duration, err error) {
 	for _, r := range readers {
-		w, err := r.wait(quick)
+		measured, err := r.latencies(quick)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, w)
+		all = append(all, measured)
 	}
 	return all, nil
 }
 
-// wait measures queries until there are manyAnswers samples, or until longEnough has passed.
-func (r reader) wait(quick []question) (w []time.Duration, err error) {
-	for end := time.Now().Add(longEnough); time.Now().Before(end) && len(w) < manyAnswers; {
+// latencies repeats queries until it has enoughSamples, or until maxSampling has passed.
+func (r reader) latencies(quick []question) (measured []time.Duration, err error) {
+	for end := time.Now().Add(maxSampling); time.Now().Before(end) && len(measured) < enoughSamples; {
 		for _, q := range quick {
 			c, err := measure(func() error { return r.run(q) })
 			if err != nil {
-				return w, err
+				return measured, err
 			}
-			w = append(w, c.wall)
+			measured = append(measured, c.wall)
 			time.Sleep(2 * time.Millisecond) // users pause between queries
 		}
 	}
-	return w, nil
+	return measured, nil
 }

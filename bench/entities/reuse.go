@@ -18,8 +18,8 @@ func (b *bench) reuse(ctx context.Context) error {
 		return err
 	}
 	if b.o.isSelected("upsert") {
-		// An earlier run changed the entities. Those that a collection changes must be
-		// the share of the flag -changed again, so the first revision is recorded.
+		// An earlier run changed the entities. Restore their first revision, so that the
+		// next collection changes exactly the share of the flag -changed.
 		if _, _, err := b.record(ctx, b.accounts...); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 // and with writing accounts for the first time. Small numbers of entities are collected
 // several times for a meaningful result.
 func (b *bench) upsert(ctx context.Context) error {
-	count := min(b.o.atOnce, len(b.accounts)) // enough for the two other costs, as accounts have the same size
+	count := min(b.o.atOnce, len(b.accounts)) // these are enough to measure all and first, because accounts have the same size
 	rounds := max(1, 1_000_000/b.o.entities)
 	var partial, all, first written
 	revised := func(accounts []entitygen.Account, revision int, changed float64) (later []entitygen.Account) {

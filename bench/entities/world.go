@@ -37,7 +37,7 @@ type bench struct {
 	store           *store.Store
 	accounts        []entitygen.Account
 	mux             *httpapi.Mux // the API, and the same queries as hand-written SQL
-	count           int          // of loaded entities
+	count           int          // number of loaded entities
 	cachedQuestions []question
 	costs           map[string]cost // cost of the API by query
 }
@@ -222,7 +222,7 @@ func (b *bench) size(ctx context.Context) (bytes int64) {
 	return bytes
 }
 
-// all yields every entity with its account.
+// all yields the entities of all accounts.
 func (b *bench) all() iter.Seq[posture.Entity] {
 	return func(yield func(posture.Entity) bool) {
 		for _, a := range b.accounts {

@@ -32,11 +32,11 @@ var regions = []string{"eu-west-1", "eu-central-1", "us-east-1", "us-west-2"}
 
 const account = posture.AccountID("123456789012")
 
-// A maker generates entities that match the declarations of collectors. Values
+// A generator generates entities that match the declarations of collectors. Values
 // of properties are taken from the cases of rules, mostly from cases that pass.
-type maker struct {
+type generator struct {
 	declared []collect.Declaration
-	fine     map[key][]any            // values in cases that pass
+	passing  map[key][]any            // values in cases that pass
 	all      map[key][]any            // values in all cases
 	edges    map[key][]map[string]any // properties of edges in all cases
 	rnd      *rand.Rand
@@ -48,9 +48,9 @@ type key struct {
 	name       string
 }
 
-func newMaker(declared []collect.Declaration, entries []catalog.Entry) (*maker, error) {
-	m := &maker{
-		declared: declared, fine: map[key][]any{}, all: map[key][]any{}, edges: map[key][]map[string]any{}, rnd: rand.New(rand.NewPCG(1, 2)),
+func newGenerator(declared []collect.Declaration, entries []catalog.Entry) (*generator, error) {
+	m := &generator{
+		declared: declared, passing: map[key][]any{}, all: map[key][]any{}, edges: map[key][]map[string]any{}, rnd: rand.New(rand.NewPCG(1, 2)),
 	}
 	cases := rulecases.New(builtin.Catalog(), declared)
 	for _, e := range entries {
@@ -72,12 +72,12 @@ func newMaker(declared []collect.Declaration, entries []catalog.Entry) (*maker, 
 }
 
 // learn adds the values of an entity of a case to the values that entities may have.
-func (m *maker) learn(e *posture.Entity, passes bool) {
+func (m *generator) learn(e *posture.Entity, passes bool) {
 	for name, v := range values(e.Properties) {
 		k := key{e.Type, name}
 		m.all[k] = append(m.all[k], v)
 		if passes {
-			m.fine[k] = append(m.fine[k], v)
+			m.passing[k] = append(m.passing[k], v)
 		}
 	}
 	for _, edge := range e.Edges {
@@ -104,7 +104,7 @@ func values(properties []posture.Property) map[string]any {
 }
 
 // count returns the number of entities of a type in an account with size entities.
-func (m *maker) count(t posture.EntityType, size int) int {
+func (m *generator) count(t posture.EntityType, size int) int {
 	if slices.Contains(single, t) {
 		return 1
 	}
@@ -118,8 +118,8 @@ func (m *maker) count(t posture.EntityType, size int) int {
 	return max(1, size*remaining/1000/(len(m.declared)-len(shares)-len(single)))
 }
 
-// make generates an account with about size entities.
-func (m *maker) make(size int) []posture.Entity {
+// generate generates an account with about size entities.
+func (m *generator) generate(size int) []posture.Entity {
 	counts := map[posture.EntityType]int{}
 	for _, d := range m.declared {
 		counts[d.Type] = m.count(d.Type, size)
@@ -135,7 +135,7 @@ func (m *maker) make(size int) []posture.Entity {
 
 // id returns the id of the n-th entity of a type, so that entities can refer to
 // each other by number.
-func (m *maker) id(t posture.EntityType, n int) (id posture.EntityID, region, name string) {
+func (m *generator) id(t posture.EntityType, n int) (id posture.EntityID, region, name string) {
 	region, name = posture.Global, fmt.Sprintf("%s-%06d", t[len("AWS."):], n)
 	i := slices.IndexFunc(m.declared, func(d collect.Declaration) bool { return d.Type == t })
 	if i >= 0 && m.declared[i].Scope == collect.PerRegion {
@@ -144,7 +144,7 @@ func (m *maker) id(t posture.EntityType, n int) (id posture.EntityID, region, na
 	return t.ID(account, region, name), region, name
 }
 
-func (m *maker) entity(d *collect.Declaration, n int, counts map[posture.EntityType]int) posture.Entity {
+func (m *generator) entity(d *collect.Declaration, n int, counts map[posture.EntityType]int) posture.Entity {
 	id, region, name := m.id(d.Type, n)
 	e := posture.Entity{
 		ID: id, Type: d.Type, Name: name, XID: "arn:aws:" + name, Account: account, Provider: posture.AWS, Region: region, Service: d.Type.Service(),
@@ -161,9 +161,9 @@ func (m *maker) entity(d *collect.Declaration, n int, counts map[posture.EntityT
 }
 
 // property adds a property: sometimes an unusual value, rarely an unknown one.
-func (m *maker) property(e *posture.Entity, p collect.Property) {
+func (m *generator) property(e *posture.Entity, p collect.Property) {
 	k := key{e.Type, p.Name}
-	pool := m.fine[k]
+	pool := m.passing[k]
 	if len(pool) == 0 || m.rnd.IntN(5) == 0 {
 		pool = m.all[k]
 	}
@@ -185,7 +185,7 @@ func (m *maker) property(e *posture.Entity, p collect.Property) {
 	}
 }
 
-func (m *maker) value(e *posture.Entity, name string, v any) {
+func (m *generator) value(e *posture.Entity, name string, v any) {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
@@ -202,8 +202,9 @@ func (m *maker) value(e *posture.Entity, name string, v any) {
 	}
 }
 
-// edge adds up to two edges, to entities of the same region if there are any.
-func (m *maker) edge(e *posture.Entity, d collect.Edge, n int, counts map[posture.EntityType]int) {
+// edge adds up to two edges. It prefers entities of the same region, which id derives from
+// the number of the entity modulo len(regions).
+func (m *generator) edge(e *posture.Entity, d collect.Edge, n int, counts map[posture.EntityType]int) {
 	for range 1 + m.rnd.IntN(2) {
 		to := d.To[m.rnd.IntN(len(d.To))]
 		total := counts[to]

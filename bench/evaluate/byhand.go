@@ -135,7 +135,7 @@ var byHand = map[posture.RuleID]check{
 		return appliesAnd(applies, max(oldKey(e, "accessKey1Active", "accessKey1LastRotated"), oldKey(e, "accessKey2Active", "accessKey2LastRotated")))
 	}},
 	"aws-s3-bucket-public": {"AWS.S3.Bucket", func(a *readAccount, e *posture.Entity) posture.Truth {
-		return max(open(a, e, "policyStatusIsPublic", "restrictPublicBuckets"), open(a, e, "aclIsPublic", "ignorePublicAcls"))
+		return max(isPublic(a, e, "policyStatusIsPublic", "restrictPublicBuckets"), isPublic(a, e, "aclIsPublic", "ignorePublicAcls"))
 	}},
 	"aws-ec2-sg-ssh-open": {"AWS.EC2.SecurityGroup", func(a *readAccount, e *posture.Entity) posture.Truth {
 		return a.out(e, "ALLOWS_INGRESS", func(edge *posture.Edge, to *posture.Entity) posture.Truth {
@@ -208,9 +208,9 @@ func oldKey(e *posture.Entity, active, created string) posture.Truth {
 	}))
 }
 
-// open reports whether a bucket is public by its policy or by its ACL, as the property
+// isPublic reports whether a bucket is public by its policy or by its ACL, as the property
 // public says, and neither the bucket nor its account has the setting block against that.
-func open(a *readAccount, e *posture.Entity, public, block string) posture.Truth {
+func isPublic(a *readAccount, e *posture.Entity, public, block string) posture.Truth {
 	answer := isFlag(e, public, true)
 	if answer == posture.No {
 		return answer

@@ -23,10 +23,10 @@ import (
 
 // A fixture holds the common data of all measurements.
 type fixture struct {
-	rules    []posture.Rule
-	declared []collect.Declaration
-	maker    *maker
-	schema   *evaluate.Schema
+	rules     []posture.Rule
+	declared  []collect.Declaration
+	generator *generator
+	schema    *evaluate.Schema
 }
 
 func newFixture() (*fixture, error) {
@@ -41,7 +41,7 @@ func newFixture() (*fixture, error) {
 			w.rules = append(w.rules, e.Rule)
 		}
 	}
-	w.maker, err = newMaker(w.declared, c.Rules)
+	w.generator, err = newGenerator(w.declared, c.Rules)
 	return w, err
 }
 
@@ -68,7 +68,7 @@ func (es entities) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.Acco
 }
 
 func (f *fixture) measure(ctx context.Context, size int, o options) (result, error) {
-	all := f.maker.make(size)
+	all := f.generator.generate(size)
 	lookup := make(entities, len(all))
 	for _, e := range all {
 		lookup[e.ID] = e
@@ -199,12 +199,12 @@ func (f *fixture) reevaluate(ctx context.Context, e *evaluate.Evaluator, a evalu
 func (f *fixture) coverage() []posture.Coverage {
 	var all []posture.Coverage
 	for _, d := range f.declared {
-		places := regions
+		scopes := regions
 		if d.Scope == collect.PerAccount {
-			places = []string{posture.Global}
+			scopes = []string{posture.Global}
 		}
-		for _, location := range places {
-			all = append(all, posture.Coverage{Type: d.Type, Region: location, Succeeded: catalog.CaseTime})
+		for _, region := range scopes {
+			all = append(all, posture.Coverage{Type: d.Type, Region: region, Succeeded: catalog.CaseTime})
 		}
 	}
 	return all

@@ -17,7 +17,7 @@ func TestRulesMatchHandWrittenChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := w.maker.make(20_000)
+	all := w.generator.generate(20_000)
 	g, err := build(all)
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	each = 1000   // findings of an account
-	base = 20_000 // findings that are raised; the others are copies of their rows
+	perAccount = 1000   // findings of an account
+	base       = 20_000 // findings that are raised; the others are copies of their rows
 )
 
 // load creates an installation with an organisation that has n open findings of the
@@ -71,10 +71,10 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	findings := store.New(db, in.Box, nil)
 	first := min(n, base)
-	for a := range (first + each - 1) / each {
+	for a := range (first + perAccount - 1) / perAccount {
 		j := posture.Judgement{Account: posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919)), Generation: 1, RulesAt: posture.AnyRules, At: time.Now()}
 		by := map[posture.RuleID][]posture.Raised{}
-		for i := a * each; i < min((a+1)*each, first); i++ {
+		for i := a * perAccount; i < min((a+1)*perAccount, first); i++ {
 			f := finding(i, j.Account, all[i%len(all)])
 			by[f.Rule] = append(by[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{}` }})
 		}
@@ -85,16 +85,16 @@ func load(ctx context.Context, dir string, n int) (token string, err error) {
 			return "", err
 		}
 	}
-	if err := db.Write(ctx, func(tx *sqldb.Tx) error { return copies(tx, n/first) }); err != nil {
+	if err := db.Write(ctx, func(tx *sqldb.Tx) error { return addCopies(tx, n/first) }); err != nil {
 		return "", err
 	}
 	return text.Reveal(), os.WriteFile(tokenFile, fmt.Appendf(nil, "%d %s", n, text.Reveal()), 0o600)
 }
 
-// copies adds k-1 copies of each finding, and multiplies the counters of lists and reports
+// addCopies adds k-1 copies of each finding, and multiplies the counters of lists and reports
 // by k, because raising every finding would take longer than all exports. The copies are
 // not in the text index, which exports do not use.
-func copies(tx *sqldb.Tx, k int) error {
+func addCopies(tx *sqldb.Tx, k int) error {
 	columns, err := sqldb.Query(tx, sqldb.Scalar[string], `SELECT name FROM pragma_table_info('finding')`)
 	if err != nil {
 		return err

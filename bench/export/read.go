@@ -88,7 +88,7 @@ func readArray(r io.Reader, path ...string) (int, error) {
 }
 
 // countAt reads an array or object to its end, and counts the elements of the array at
-// the path in it. An empty path is that of the value itself.
+// the path in it, or its own elements if the path is empty.
 func countAt(d *json.Decoder, path []string) (n int, err error) {
 	start, err := d.Token()
 	if err != nil {

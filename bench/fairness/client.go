@@ -46,7 +46,7 @@ func newClient(base, token string) *client {
 	return &client{base, token, &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 }
 
-// A request is one of those that both organisations send in turn.
+// A request is a query. Both organisations send the same ones, one after another.
 type request struct{ path, body string }
 
 var requests = []request{

@@ -90,15 +90,17 @@ func (w *world) load(ctx context.Context) error {
 	each := w.size / accounts
 	for a := range accounts {
 		account := posture.AccountID(fmt.Sprintf("%012d", 100000000000+a*7919))
-		raised := map[posture.RuleID][]posture.Raised{}
+		byRule := map[posture.RuleID][]posture.Raised{}
 		for i := range each {
 			f := newFinding(a*each+i, account)
-			raised[f.Rule] = append(raised[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{"finding":{"id":"` + f.Name + `"}}` }})
+			byRule[f.Rule] = append(byRule[f.Rule], posture.Raised{Finding: f, Blob: func() string { return `{"finding":{"id":"` + f.Name + `"}}` }})
 		}
-		for generation, share := range []int{10, 9} { // tenths of the findings
+		// The first evaluation raises all findings. The second no longer raises a tenth of
+		// them, which are resolved.
+		for generation, tenths := range []int{10, 9} {
 			j := posture.Judgement{Account: account, Generation: int64(generation + 1), RulesAt: posture.AnyRules, At: now.Add(-time.Duration(2-generation) * time.Duration(a+1) * time.Hour)}
-			for rule, raised := range raised {
-				j.Rules = append(j.Rules, posture.RuleJudgement{Rule: rule, Violating: raised[:(len(raised)*share+9)/10]})
+			for rule, raised := range byRule {
+				j.Rules = append(j.Rules, posture.RuleJudgement{Rule: rule, Violating: raised[:(len(raised)*tenths+9)/10]})
 			}
 			if _, err := w.store.Observe(ctx, org, j); err != nil {
 				return err
@@ -129,7 +131,7 @@ func (w *world) suppress(ctx context.Context) error {
 	return nil
 }
 
-// newFinding returns the i-th finding; several rules apply to one resource.
+// newFinding returns the i-th finding. Each resource violates three rules.
 func newFinding(i int, account posture.AccountID) posture.Finding {
 	resource := i / 3
 	h := uint64(resource)*0x9e3779b97f4a7c15 + 0x1234567

@@ -69,11 +69,11 @@ func (t *tinker) close() error {
 // request sends one command and returns the response.
 func (t *tinker) request(args ...string) (string, error) {
 	if _, err := fmt.Fprintln(t.in, strings.Join(args, "\t")); err != nil {
-		return "", fmt.Errorf("ask java: %w", err)
+		return "", fmt.Errorf("send a command to the Java program: %w", err)
 	}
 	line, err := t.out.ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("ask java: %w", err)
+		return "", fmt.Errorf("send a command to the Java program: %w", err)
 	}
 	answer, ok := strings.CutPrefix(strings.TrimSpace(line), "ok")
 	if !ok {

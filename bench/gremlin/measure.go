@@ -39,12 +39,12 @@ func measure(warm, duration time.Duration, f func() error) (result, error) {
 func measureTime(f func() error) (time.Duration, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	used, ok := processor()
+	used, ok := threadTime()
 	begin := time.Now()
 	err := f()
 	d := time.Since(begin)
 	if d > time.Millisecond && ok {
-		now, _ := processor()
+		now, _ := threadTime()
 		d = min(d, now-used)
 	}
 	return d, err
@@ -65,7 +65,7 @@ func warmUp(duration time.Duration, runOnce func() (time.Duration, error)) error
 				break
 			}
 		}
-		if round > 0 && best > before-before/20 {
+		if round > 0 && best > before-before/20 { // less than 5 % faster
 			break
 		}
 	}

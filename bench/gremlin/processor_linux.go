@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processor returns the CPU time of this thread, if it is available.
-func processor() (time.Duration, bool) {
+// threadTime returns the CPU time of this thread, if it is available.
+func threadTime() (time.Duration, bool) {
 	var t unix.Timespec
 	err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
 	return time.Duration(t.Nano()), err == nil

@@ -4,5 +4,5 @@ package main
 
 import "time"
 
-// processor returns the CPU time of this thread, if it is available.
-func processor() (time.Duration, bool) { return 0, false }
+// threadTime returns the CPU time of this thread, if it is available.
+func threadTime() (time.Duration, bool) { return 0, false }

@@ -96,14 +96,14 @@ func measure(ctx context.Context, o options, dir, binary string, n int) (perMinu
 	if err := f.build(ctx); err != nil {
 		return 0, 0, err
 	}
-	if _, err := f.start(ctx, "api"); err != nil {
+	if err := f.start(ctx, "api"); err != nil {
 		return 0, 0, err
 	}
 	if err := f.onboard(ctx); err != nil {
 		return 0, 0, err
 	}
 	for range n {
-		if _, err := f.start(ctx, "collect,evaluate"); err != nil {
+		if err := f.start(ctx, "collect,evaluate"); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -224,22 +224,22 @@ func (f *fleet) install(ctx context.Context) error {
 }
 
 // start starts a process with some roles. The first process is the one that answers requests.
-func (f *fleet) start(ctx context.Context, roles string) (string, error) {
+func (f *fleet) start(ctx context.Context, roles string) error {
 	cmd := exec.CommandContext(ctx, f.binary, append(f.args, "-roles", roles)...)
 	cmd.Env, cmd.Stderr = f.env, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return err
 	}
 	f.processes = append(f.processes, cmd)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if f.base == "" {
 		f.base = strings.TrimSpace(line)
 	}
-	return line, err
+	return err
 }
 
 // stop ends the processes.
@@ -361,7 +361,7 @@ func (f *fleet) waitForFirst(ctx context.Context) error {
 func (f *fleet) keepCollecting(ctx context.Context, lasts time.Duration) error {
 	for begin := time.Now(); time.Since(begin) < lasts; time.Sleep(pollEvery) {
 		for i := range f.o.accounts {
-			if err := f.look(ctx, f.cloud.Account(i).ID); err != nil {
+			if err := f.countAndRestart(ctx, f.cloud.Account(i).ID); err != nil {
 				return err
 			}
 		}
@@ -369,8 +369,8 @@ func (f *fleet) keepCollecting(ctx context.Context, lasts time.Duration) error {
 	return nil
 }
 
-// look counts the newest run of an account if it has ended, and starts the next.
-func (f *fleet) look(ctx context.Context, account string) error {
+// countAndRestart counts the newest run of an account if it has ended, and starts the next.
+func (f *fleet) countAndRestart(ctx context.Context, account string) error {
 	run, err := f.newestEnded(ctx, account)
 	if err != nil || run == "" {
 		return err

@@ -17,29 +17,29 @@ const Account = "123456789012"
 var shares = []struct {
 	label string
 	share int
-	fill  func(*maker, *resource)
+	fill  func(*generator, *resource)
 }{
-	{"AWS.Account", 0, (*maker).account},
-	{"AWS.EC2.VPC", 3, (*maker).vpc},
-	{"AWS.EC2.Subnet", 12, (*maker).subnet},
-	{"AWS.EC2.SecurityGroup", 50, (*maker).securityGroup},
-	{"AWS.EC2.SecurityGroupRule", 125, (*maker).rule},
-	{"AWS.KMS.Key", 15, (*maker).key},
-	{"AWS.IAM.Policy", 50, (*maker).policy},
-	{"AWS.IAM.Role", 65, (*maker).role},
-	{"AWS.IAM.User", 25, (*maker).user},
-	{"AWS.S3.Bucket", 45, (*maker).bucket},
-	{"AWS.EC2.Volume", 170, (*maker).volume},
-	{"AWS.EC2.Snapshot", 150, (*maker).snapshot},
-	{"AWS.EC2.Instance", 120, (*maker).instance},
-	{"AWS.EC2.NetworkInterface", 100, (*maker).networkInterface},
-	{"AWS.Lambda.Function", 40, (*maker).function},
-	{"AWS.RDS.DBInstance", 20, (*maker).database},
-	{"AWS.ELB.LoadBalancer", 10, (*maker).loadBalancer},
+	{"AWS.Account", 0, (*generator).account},
+	{"AWS.EC2.VPC", 3, (*generator).vpc},
+	{"AWS.EC2.Subnet", 12, (*generator).subnet},
+	{"AWS.EC2.SecurityGroup", 50, (*generator).securityGroup},
+	{"AWS.EC2.SecurityGroupRule", 125, (*generator).rule},
+	{"AWS.KMS.Key", 15, (*generator).key},
+	{"AWS.IAM.Policy", 50, (*generator).policy},
+	{"AWS.IAM.Role", 65, (*generator).role},
+	{"AWS.IAM.User", 25, (*generator).user},
+	{"AWS.S3.Bucket", 45, (*generator).bucket},
+	{"AWS.EC2.Volume", 170, (*generator).volume},
+	{"AWS.EC2.Snapshot", 150, (*generator).snapshot},
+	{"AWS.EC2.Instance", 120, (*generator).instance},
+	{"AWS.EC2.NetworkInterface", 100, (*generator).networkInterface},
+	{"AWS.Lambda.Function", 40, (*generator).function},
+	{"AWS.RDS.DBInstance", 20, (*generator).database},
+	{"AWS.ELB.LoadBalancer", 10, (*generator).loadBalancer},
 }
 
-// maker generates resources one by one.
-type maker struct {
+// generator generates resources one by one.
+type generator struct {
 	r     *rand.Rand
 	count map[string]int
 }
@@ -52,7 +52,7 @@ type resource struct {
 
 // Generate generates an account of about n resources and calls emit for each, until emit fails.
 func Generate(n int, seed uint64, emit func(graph.Record) error) error {
-	m := &maker{r: rand.New(rand.NewPCG(seed, uint64(n))), count: map[string]int{}}
+	m := &generator{r: rand.New(rand.NewPCG(seed, uint64(n))), count: map[string]int{}}
 	for _, s := range shares {
 		m.count[s.label] = max(1, n*s.share/1000)
 	}
@@ -84,7 +84,7 @@ var (
 )
 
 // common sets the common properties of all resources.
-func (m *maker) common(r *resource) {
+func (m *generator) common(r *resource) {
 	r.set("name", fmt.Sprintf("%s-%d", shortName(r.Label), r.i))
 	r.set("region", m.pick(regions))
 	r.set("createdAt", 1_500_000_000_000+m.r.Int64N(250_000_000_000))
@@ -138,7 +138,7 @@ func (r *resource) set(key string, v any) {
 
 // link adds an edge to a random resource of a type. Resources with low numbers
 // are chosen more often, so that there are hubs.
-func (m *maker) link(r *resource, edge, label string) {
+func (m *generator) link(r *resource, edge, label string) {
 	n := m.count[label]
 	i := min(m.r.IntN(n), m.r.IntN(n))
 	r.to(edge, label, i)
@@ -155,7 +155,7 @@ func (r *resource) to(edge, label string, i int) {
 	r.Out = append(r.Out, graph.EdgeRecord{Label: edge, To: to})
 }
 
-func (m *maker) pick(values []string) string { return values[m.r.IntN(len(values))] }
+func (m *generator) pick(values []string) string { return values[m.r.IntN(len(values))] }
 
 // chance returns true with a probability in percent.
-func (m *maker) chance(percent int) bool { return m.r.IntN(100) < percent }
+func (m *generator) chance(percent int) bool { return m.r.IntN(100) < percent }

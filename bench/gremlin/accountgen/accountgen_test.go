@@ -29,7 +29,7 @@ func TestEveryEdgeHasBothEnds(t *testing.T) {
 		t.Errorf("%d edges have a missing end", g.HiddenEdges())
 	}
 	if v, e := g.NumVertices(), g.NumEdges(); v < 4900 || v > 5100 || e < 2*v {
-		t.Errorf("%d vertices and %d edges", v, e)
+		t.Errorf("%d vertices and %d edges, want about 5000 vertices and twice as many edges", v, e)
 	}
 }
 

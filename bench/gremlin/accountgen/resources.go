@@ -10,19 +10,19 @@ var (
 	ports         = []int{22, 80, 443, 3306, 3389, 5432, 6379, 8080}
 )
 
-func (m *maker) account(r *resource) {
+func (m *generator) account(r *resource) {
 	r.set("name", "main")
 	r.set("number", Account)
 	r.set("rootMfa", true)
 }
 
-func (m *maker) vpc(r *resource) {
+func (m *generator) vpc(r *resource) {
 	r.set("cidr", fmt.Sprintf("10.%d.0.0/16", r.i%256))
 	r.set("isDefault", m.chance(10))
 	r.set("flowLogs", m.chance(60))
 }
 
-func (m *maker) subnet(r *resource) {
+func (m *generator) subnet(r *resource) {
 	r.set("cidr", fmt.Sprintf("10.%d.%d.0/24", r.i/256%256, r.i%256))
 	r.set("mapPublicIp", m.chance(30))
 	r.set("zone", m.pick(regions)+string(rune('a'+m.r.IntN(3))))
@@ -30,7 +30,7 @@ func (m *maker) subnet(r *resource) {
 	m.link(r, "vpc", "AWS.EC2.VPC")
 }
 
-func (m *maker) securityGroup(r *resource) {
+func (m *generator) securityGroup(r *resource) {
 	if m.chance(5) {
 		r.set("name", "default")
 	}
@@ -41,7 +41,7 @@ func (m *maker) securityGroup(r *resource) {
 	}
 }
 
-func (m *maker) rule(r *resource) {
+func (m *generator) rule(r *resource) {
 	r.set("direction", []string{"ingress", "ingress", "egress"}[m.r.IntN(3)])
 	r.set("protocol", []string{"tcp", "tcp", "tcp", "udp", "-1"}[m.r.IntN(5)])
 	from := ports[m.r.IntN(len(ports))]
@@ -61,14 +61,14 @@ func (m *maker) rule(r *resource) {
 	}
 }
 
-func (m *maker) key(r *resource) {
+func (m *generator) key(r *resource) {
 	r.set("rotation", m.chance(70))
 	r.set("enabled", m.chance(95))
 	r.set("manager", []string{"AWS", "CUSTOMER"}[m.r.IntN(2)])
 	r.set("spec", "SYMMETRIC_DEFAULT")
 }
 
-func (m *maker) policy(r *resource) {
+func (m *generator) policy(r *resource) {
 	admin := m.chance(3)
 	if admin {
 		r.set("name", "AdministratorAccess")
@@ -85,7 +85,7 @@ func (m *maker) policy(r *resource) {
 	}
 }
 
-func (m *maker) role(r *resource) {
+func (m *generator) role(r *resource) {
 	if m.chance(40) {
 		r.set("name", fmt.Sprintf("svc-%s-%d", m.pick(teams), r.i))
 	}
@@ -100,7 +100,7 @@ func (m *maker) role(r *resource) {
 	}
 }
 
-func (m *maker) user(r *resource) {
+func (m *generator) user(r *resource) {
 	r.set("mfa", m.chance(80))
 	r.set("consoleAccess", m.chance(60))
 	r.set("keyAgeDays", m.r.IntN(365))
@@ -111,7 +111,7 @@ func (m *maker) user(r *resource) {
 	m.link(r, "assume", "AWS.IAM.Role")
 }
 
-func (m *maker) bucket(r *resource) {
+func (m *generator) bucket(r *resource) {
 	r.set("name", fmt.Sprintf("%s-%s-%d", m.pick(teams), m.pick([]string{"logs", "assets", "backup", "exports"}), r.i))
 	r.set("public", m.chance(4))
 	r.set("encryption", []string{"none", "AES256", "aws:kms"}[m.r.IntN(3)])
@@ -123,7 +123,7 @@ func (m *maker) bucket(r *resource) {
 	}
 }
 
-func (m *maker) volume(r *resource) {
+func (m *generator) volume(r *resource) {
 	r.set("encrypted", m.chance(75))
 	r.set("size", 8<<m.r.IntN(8))
 	r.set("type", []string{"gp2", "gp3", "io1", "st1"}[m.r.IntN(4)])
@@ -134,7 +134,7 @@ func (m *maker) volume(r *resource) {
 	}
 }
 
-func (m *maker) snapshot(r *resource) {
+func (m *generator) snapshot(r *resource) {
 	r.set("public", m.chance(1))
 	r.set("encrypted", m.chance(75))
 	r.set("size", 8<<m.r.IntN(8))
@@ -142,7 +142,7 @@ func (m *maker) snapshot(r *resource) {
 	m.link(r, "source", "AWS.EC2.Volume")
 }
 
-func (m *maker) instance(r *resource) {
+func (m *generator) instance(r *resource) {
 	r.set("state", m.pick(states))
 	r.set("instanceType", m.pick(instanceTypes))
 	r.set("imageId", fmt.Sprintf("ami-%05x", m.r.IntN(200)))
@@ -164,7 +164,7 @@ func (m *maker) instance(r *resource) {
 	}
 }
 
-func (m *maker) networkInterface(r *resource) {
+func (m *generator) networkInterface(r *resource) {
 	r.set("status", []string{"in-use", "available"}[m.r.IntN(2)])
 	r.set("mac", fmt.Sprintf("0a:%02x:%02x:%02x:00:01", r.i>>16&255, r.i>>8&255, r.i&255))
 	m.link(r, "subnet", "AWS.EC2.Subnet")
@@ -174,7 +174,7 @@ func (m *maker) networkInterface(r *resource) {
 	}
 }
 
-func (m *maker) function(r *resource) {
+func (m *generator) function(r *resource) {
 	r.set("runtime", m.pick(runtimes))
 	r.set("memory", 128<<m.r.IntN(5))
 	r.set("timeout", 3+m.r.IntN(300))
@@ -186,7 +186,7 @@ func (m *maker) function(r *resource) {
 	}
 }
 
-func (m *maker) database(r *resource) {
+func (m *generator) database(r *resource) {
 	r.set("engine", m.pick(engines))
 	r.set("encrypted", m.chance(80))
 	r.set("public", m.chance(6))
@@ -199,7 +199,7 @@ func (m *maker) database(r *resource) {
 	}
 }
 
-func (m *maker) loadBalancer(r *resource) {
+func (m *generator) loadBalancer(r *resource) {
 	r.set("scheme", []string{"internet-facing", "internal"}[m.r.IntN(2)])
 	r.set("type", []string{"application", "network"}[m.r.IntN(2)])
 	r.set("logging", m.chance(50))
