@@ -59,18 +59,18 @@ func textOrNull(text string) types.String {
 	return types.StringValue(text)
 }
 
-// An elements converts sets and maps of attributes. It keeps the first error. A null element
+// A converter converts sets and maps of attributes to Go values. It keeps the first error. A null element
 // is an error, because a filter without it would match more than the configuration says.
-type elements struct{ err error }
+type converter struct{ err error }
 
-func (e *elements) refuse(format string, attribute string) {
+func (e *converter) refuse(format string, attribute string) {
 	if e.err == nil {
 		e.err = fmt.Errorf(format+"; give it a value or leave it out", attribute)
 	}
 }
 
 // texts returns the elements of a set.
-func (e *elements) texts(attribute string, set types.Set) []string {
+func (e *converter) texts(attribute string, set types.Set) []string {
 	all := []string{} // the server refuses null
 	for _, element := range set.Elements() {
 		text, _ := element.(types.String)
@@ -83,7 +83,7 @@ func (e *elements) texts(attribute string, set types.Set) []string {
 }
 
 // tags returns the elements of a map.
-func (e *elements) tags(attribute string, tags types.Map) map[string]string {
+func (e *converter) tags(attribute string, tags types.Map) map[string]string {
 	all := map[string]string{}
 	for name, element := range tags.Elements() {
 		text, _ := element.(types.String)
@@ -96,7 +96,7 @@ func (e *elements) tags(attribute string, tags types.Map) map[string]string {
 }
 
 // tagFilter returns the values of a tag filter.
-func (e *elements) tagFilter(attribute string, filter types.Map) map[string][]string {
+func (e *converter) tagFilter(attribute string, filter types.Map) map[string][]string {
 	all := map[string][]string{} // the server refuses null
 	for name, element := range filter.Elements() {
 		tag := fmt.Sprintf("%s[%q]", attribute, name)

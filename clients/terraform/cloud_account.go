@@ -99,7 +99,7 @@ func (m *cloudAccountModel) path() string {
 }
 
 func (m *cloudAccountModel) record() (cloudAccountRecord, error) {
-	var e elements
+	var e converter
 	r := cloudAccountRecord{Name: m.Name.ValueString(), Environment: m.Environment.ValueStringPointer(), Tags: e.tags("tags", m.Tags)}
 	return r, e.err
 }

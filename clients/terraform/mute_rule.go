@@ -90,7 +90,7 @@ var muteRule = kind[muteRuleModel]{
 func (m *muteRuleModel) path() string { return "/v1/mute-rules/" + m.ID.ValueString() }
 
 func (m *muteRuleModel) record() (muteRuleRecord, error) {
-	var e elements
+	var e converter
 	r := muteRuleRecord{
 		Name: m.Name.ValueString(), Reason: m.Reason.ValueString(), Until: m.Until.ValueStringPointer(),
 		Scope: muteScope{

@@ -159,7 +159,7 @@ var notificationRule = kind[notificationRuleModel]{
 func (m *notificationRuleModel) path() string { return "/v1/notification-rules/" + m.ID.ValueString() }
 
 func (m *notificationRuleModel) record() (notificationRuleRecord, error) {
-	var e elements
+	var e converter
 	r := notificationRuleRecord{
 		Name: m.Name.ValueString(), Enabled: m.Enabled.ValueBool(), MinRiskScore: m.MinRiskScore.ValueInt64(),
 		Events: e.texts("events", m.Events), Levels: e.texts("levels", m.Levels), ChannelIDs: e.texts("channel_ids", m.ChannelIDs),

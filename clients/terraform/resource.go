@@ -12,8 +12,8 @@ import (
 )
 
 // A kind describes a resource type whose state is a Model. Its functions call the
-// server; create and read set the computed attributes of the model. A kind without
-// update replaces a resource that changes.
+// server; create and read set the computed attributes of the model. If update is nil, every
+// attribute must be one whose change replaces the resource, such as fixedText.
 type kind[Model any] struct {
 	name   string // without the prefix of the provider
 	schema schema.Schema

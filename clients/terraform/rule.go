@@ -118,7 +118,7 @@ func (m *ruleModel) path() string { return "/v1/rules/" + m.ID.ValueString() }
 
 func (m *ruleModel) text() (ruleText, error) {
 	query, _ := json.Marshal(graphQuery{Type: "Graph", Text: m.Query.ValueString()}) // strings always marshal
-	var e elements
+	var e converter
 	r := ruleText{
 		Name: m.Name.ValueString(), DisplayName: m.DisplayName.ValueString(), Query: string(query),
 		Description: m.Description.ValueString(), SuggestedAction: m.SuggestedAction.ValueString(), DocumentationLink: m.DocumentationLink.ValueString(),
