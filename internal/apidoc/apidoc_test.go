@@ -65,7 +65,7 @@ func TestDocumentIsServedAsYAMLAndJSON(t *testing.T) {
 	t.Parallel()
 	s := server(t)
 	if res, body := get(t, s.URL+"/openapi.yaml"); body != document || res.Header.Get("Content-Type") != "application/yaml" {
-		t.Errorf("%s: %s", res.Header.Get("Content-Type"), body)
+		t.Errorf("openapi.yaml is served as %s, want the document itself as application/yaml:\n%s", res.Header.Get("Content-Type"), body)
 	}
 	want := `{"openapi":"3.1.0","info":{"title":"A \u003cb\u003ebold\u003c/b\u003e API","version":"1"},` +
 		`"paths":{"/b":{"get":{"responses":{"200":{"description":"yes"}}}},` +
@@ -75,7 +75,7 @@ func TestDocumentIsServedAsYAMLAndJSON(t *testing.T) {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 	if second, _ := get(t, s.URL+"/openapi.json", "If-None-Match", res.Header.Get("ETag")); second.StatusCode != 304 {
-		t.Errorf("with If-None-Match: %d", second.StatusCode)
+		t.Errorf("with If-None-Match: status %d, want 304", second.StatusCode)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 		t.Errorf("the warning is not shown: %s", page)
 	}
 	if csp := res.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
-		t.Errorf("policy %q", csp)
+		t.Errorf("Content-Security-Policy %q, want default-src 'none' and nothing unsafe", csp)
 	}
 	links := regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1)
 	for _, l := range links {
@@ -99,18 +99,18 @@ func TestPageLoadsOnlyItsOwnFiles(t *testing.T) {
 		}
 		res, body := get(t, s.URL+l[1])
 		if !strings.HasPrefix(l[1], "/") || res.StatusCode != 200 || body == "" {
-			t.Errorf("%s: status %d", l[1], res.StatusCode)
+			t.Errorf("%s: status %d with %d bytes, want a file of this server", l[1], res.StatusCode, len(body))
 		}
 		if strings.Contains(body, "sourceMappingURL=") && !strings.Contains(l[1], "bundle.js") {
 			t.Errorf("%s refers to a source map", l[1])
 		}
 	}
 	if len(links) < 4 {
-		t.Errorf("links %v", links)
+		t.Errorf("the page has the links %v, want at least 4", links)
 	}
 	for _, path := range []string{"/docs/api/page.html", "/docs/api/..%2fapidoc.go", "/docs/api/LICENSE"} {
 		if res, _ := get(t, s.URL+path); res.StatusCode != 404 {
-			t.Errorf("%s: status %d", path, res.StatusCode)
+			t.Errorf("%s: status %d, want 404", path, res.StatusCode)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestSeparateModulesHaveChecksums(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../*/*/go.mod")
 	if err != nil || len(files) < 5 {
-		t.Fatalf("%v, %v", files, err)
+		t.Fatalf("found the go.mod files %v, %v; want at least 5", files, err)
 	}
 	for _, file := range files {
 		dir := filepath.Dir(file)
@@ -82,7 +82,7 @@ func TestHasChecksum(t *testing.T) {
 		"module with a longer path": {"require x/a.b/c v1.9.0\n", "x/a.b/c v1.9.0 h1:x=\n", false},
 	} {
 		if got := hasChecksum([]byte(c.mod), []byte(c.sums), "a.b/c v1.9.0"); got != c.want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("%s: hasChecksum = %t, want %t", name, got, c.want)
 		}
 	}
 }

@@ -237,9 +237,9 @@ func TestTruncationIsFoundByACheckpoint(t *testing.T) {
 		if r := verify(t, l, known); r.Broken != nil {
 			t.Fatalf("before: %v", r.Broken)
 		}
-		cut := func(needle string) {
-			exec(t, db, `DELETE FROM audit_record WHERE number > `+needle,
-				`UPDATE audit_chain SET number = `+needle+`, hash = (SELECT hash FROM audit_record WHERE number = `+needle+`)`)
+		cut := func(last string) {
+			exec(t, db, `DELETE FROM audit_record WHERE number > `+last,
+				`UPDATE audit_chain SET number = `+last+`, hash = (SELECT hash FROM audit_record WHERE number = `+last+`)`)
 		}
 		cut("8")
 		if r := verify(t, l, known); r.Broken != nil {
@@ -272,7 +272,7 @@ func TestPrunedLogVerifies(t *testing.T) {
 			t.Fatalf("Retain = %d, %v; want 12", n, err)
 		}
 		if r := verify(t, l); r.Broken != nil || r.First != 13 || r.Records != 9 {
-			t.Errorf("report %+v", r)
+			t.Errorf("after pruning by age: report %+v, want 9 records from 13", r)
 		}
 		page, err := l.Page(t.Context(), audit.Filter{Org: "", Limit: 5})
 		if err != nil || len(page) != 1 || page[0].Operation != "audit.retain" || page[0].Targets["removed"] != "12" {
@@ -283,7 +283,7 @@ func TestPrunedLogVerifies(t *testing.T) {
 			t.Errorf("Retain = %d, %v; want 8", n, err)
 		}
 		if r := verify(t, l); r.Broken != nil || r.First != 21 || r.Records != 2 {
-			t.Errorf("report %+v", r)
+			t.Errorf("after pruning all that may be pruned: report %+v, want 2 records from 21", r)
 		}
 		exec(t, db, `DELETE FROM audit_record WHERE number = 21`)
 		if r := verify(t, l); r.Broken == nil || r.Broken.Number != 21 {
@@ -300,11 +300,11 @@ func TestOldSignaturesStayValidAfterKeyRotation(t *testing.T) {
 		}
 		fill(t, l, 3)
 		if r := verify(t, l); r.Broken != nil || r.Records != 6 {
-			t.Errorf("report %+v", r)
+			t.Errorf("with both keys: report %+v, want 6 records", r)
 		}
 		exec(t, db, `DELETE FROM audit_key WHERE number = 1`)
 		if r := verify(t, l); r.Broken == nil || r.Broken.Number != 1 {
-			t.Errorf("without the first key: %+v", r)
+			t.Errorf("without the first key: report %+v, want record 1 broken", r)
 		}
 	})
 }
@@ -333,7 +333,7 @@ func TestManyWritersInSeveralProcesses(t *testing.T) {
 		}
 		wg.Wait()
 		if r := verify(t, logs[0]); r.Broken != nil || r.Records != writers*each {
-			t.Errorf("report %+v", r)
+			t.Errorf("report %+v, want %d records", r, writers*each)
 		}
 		page, err := logs[0].Page(t.Context(), audit.Filter{Org: "o", Limit: 1000})
 		if err != nil {
@@ -395,7 +395,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 type slowStore struct {
 	audit.Store
 	mu      sync.Mutex
-	commits []int
+	commits []int // number of records of each commit
 	started chan struct{}
 	resume  chan struct{}
 }

@@ -39,7 +39,7 @@ func TestExchangeReturnsTokensWithIdentityAndLifetime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if g.ValidFor != 1799*time.Second || g.Scope != "openid viewer analyst admin" {
-			t.Errorf("lasts %s, scope %q", g.ValidFor, g.Scope)
+			t.Errorf("the response promises %s with the scope %q, want 1799 seconds with all roles", g.ValidFor, g.Scope)
 		}
 		access, id := g.AccessToken.Reveal(), g.IDToken.Reveal()
 		if got := part(t, access, 0); got["typ"] != "at+jwt" || got["alg"] != "EdDSA" || got["kid"] == "" {
@@ -190,17 +190,15 @@ func TestChangedRoleAppliesToAccessTokens(t *testing.T) {
 				}
 			}
 		}
-		viewerAccess := func() string {
-			if _, err := first.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Viewer}); err != nil {
-				t.Fatal(err)
-			}
-			return first.access(t, text)
-		}()
+		if _, err := first.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Viewer}); err != nil {
+			t.Fatal(err)
+		}
+		viewerAccess := first.access(t, text)
 		if _, err := first.ChangeUser(t.Context(), admin, u.ID, 0, auth.UserEdit{Name: u.Name, Role: auth.Admin}); err != nil {
 			t.Fatal(err)
 		}
 		if c, err := first.Identify(t.Context(), viewerAccess, ""); err != nil || c.Role != auth.Viewer {
-			t.Errorf("a token signed for a viewer gives %s, %v", c.Role, err)
+			t.Errorf("a token signed for a viewer gives %s, %v; want viewer", c.Role, err)
 		}
 	})
 }
@@ -238,7 +236,7 @@ func TestLastUseOfTokensIsRecordedOncePerMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		if at, addr := last(); !at.Equal(first.Add(time.Minute)) || addr != "192.0.2.9" {
-			t.Errorf("after a minute: %s from %s", at, addr)
+			t.Errorf("after a minute: recorded %s from %s, want %s from 192.0.2.9", at, addr, first.Add(time.Minute))
 		}
 	})
 }

@@ -148,7 +148,7 @@ func TestKeysRotateAutomatically(t *testing.T) {
 		t.Errorf("%d keys signed in 200 days, want 3", len(seen))
 	}
 	if n := len(kids(t, p.keys)); n > 2 {
-		t.Errorf("%d keys are published", n)
+		t.Errorf("%d keys are published, want at most 2", n)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestProcessesThatStartTogetherAgreeOnOneKey(t *testing.T) {
 		wg.Wait()
 		for _, k := range all {
 			if got := kids(t, k); len(got) != 1 || got[0] != kids(t, all[0])[0] {
-				t.Errorf("keys %v", got)
+				t.Errorf("a process publishes the keys %v, want one key, the same in all processes", got)
 			}
 		}
 	})
@@ -227,7 +227,7 @@ func TestSignRefusesInvalidClaims(t *testing.T) {
 		"extra claim exp":   {Subject: "s", ExpiresAt: c.now().Add(time.Minute), Extra: map[string]any{"exp": 1}},
 	} {
 		if _, err := keys.Sign(t.Context(), auth.PlainType, claims); err == nil {
-			t.Errorf("%s: signed", name)
+			t.Errorf("%s: the claims were signed, want an error", name)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestLimitedTokensCannotCreateLessLimitedOnes(t *testing.T) {
 	} {
 		_, _, err := p.IssueToken(t.Context(), admin, auth.TokenEdit{Name: "x", Limits: tt.limits})
 		if (err == nil) != tt.ok || err != nil && !fault.Is(err, fault.Forbidden) {
-			t.Errorf("%+v: %v", tt.limits, err)
+			t.Errorf("limits %+v: %v, want them accepted: %t", tt.limits, err, tt.ok)
 		}
 	}
 }

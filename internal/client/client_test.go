@@ -105,17 +105,17 @@ func TestAccessTokenIsCachedAndRenewed(t *testing.T) {
 	call()
 	call()
 	if s.logins != 1 {
-		t.Errorf("%d logins for two calls", s.logins)
+		t.Errorf("%d logins for two calls, want 1", s.logins)
 	}
 	now = now.Add(29*time.Minute + 30*time.Second)
 	call()
 	if s.logins != 2 {
-		t.Errorf("%d logins after the token expired", s.logins)
+		t.Errorf("%d logins after the token expired, want 2", s.logins)
 	}
 	s.validToken = "another" // as after a rotation of the server's keys
 	call()
 	if s.logins != 3 {
-		t.Errorf("%d logins after the token was refused", s.logins)
+		t.Errorf("%d logins after the token was refused, want 3", s.logins)
 	}
 	stored, err := client.ReadProfiles(file)
 	if err != nil {
@@ -145,13 +145,13 @@ func TestListsAreReadInPages(t *testing.T) {
 	} {
 		var out strings.Builder
 		if err := client.Render(&out, format, client.Columns("ID=id NAME=inner.name LIST=list"), all); err != nil || out.String() != want {
-			t.Errorf("%s: %q, %v", format, out.String(), err)
+			t.Errorf("%s: %q, %v; want %q", format, out.String(), err, want)
 		}
 	}
 	for _, format := range []string{"json", "yaml"} {
 		var out strings.Builder
 		if err := client.Render(&out, format, nil, all); err != nil || !strings.Contains(out.String(), "12345678901234567") {
-			t.Errorf("%s: %q, %v", format, out.String(), err)
+			t.Errorf("%s: %q, %v; want all digits of the number", format, out.String(), err)
 		}
 	}
 }
@@ -161,10 +161,10 @@ func TestErrorsOfTheServerAreReported(t *testing.T) {
 	s := newServer(t)
 	c, _, _ := connect(t, s, nil)
 	if err := c.Call(t.Context(), "GET", "/v1/bad", nil, nil); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "a.b is odd") {
-		t.Errorf("got %v", err)
+		t.Errorf("status 400: %v, want a fault of kind Invalid that names a.b", err)
 	}
 	if err := c.Call(t.Context(), "GET", "/v1/none", nil, nil); !fault.Is(err, fault.NotFound) {
-		t.Errorf("got %v", err)
+		t.Errorf("status 404: %v, want a fault of kind NotFound", err)
 	}
 	bad, err := client.New(client.Profile{URL: s.URL, Token: "wrong"}, client.Options{})
 	if err != nil {
@@ -186,7 +186,7 @@ func TestProfilesReadableByOthersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := client.ReadProfiles(file); !fault.Is(err, fault.Invalid) {
-		t.Errorf("got %v", err)
+		t.Errorf("a file with mode 644: %v, want a fault of kind Invalid", err)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestPlainHTTPIsRefusedBeyondLoopback(t *testing.T) {
 		"http://vigil.example": false, "http://10.0.0.1": false, "vigil.example": false, "ftp://vigil.example": false, "https://a:b@vigil.example": false, "": false,
 	} {
 		if got, err := client.CheckURL(address); (err == nil) != valid || strings.HasSuffix(got, "/") {
-			t.Errorf("%s: %q, %v", address, got, err)
+			t.Errorf("CheckURL(%q) = %q, %v; want it valid: %t", address, got, err, valid)
 		}
 	}
 }
@@ -263,7 +263,7 @@ func TestStreamHasOneHeading(t *testing.T) {
 			}
 		}
 		if out.String() != want {
-			t.Errorf("%s:\n%s", format, out.String())
+			t.Errorf("%s:\n%s\nwant:\n%s", format, out.String(), want)
 		}
 	}
 }

@@ -33,9 +33,12 @@ func TestExpiringCertificatesGiveAReason(t *testing.T) {
 					o.At, o.Certificate = now.Add(time.Duration(i)*time.Second), certificateUntil(time.Duration(days)*24*time.Hour+time.Hour)
 					b.Observe(o)
 				}
-				kind := map[Kind]Kind{KindPodEndpoint: KindPod, KindRDSListener: KindRDSServer}[o.Kind]
-				if kind == "" {
-					kind = o.Kind
+				kind := o.Kind // of the record that shows the certificate
+				switch o.Kind {
+				case KindPodEndpoint:
+					kind = KindPod
+				case KindRDSListener:
+					kind = KindRDSServer
 				}
 				i := slices.IndexFunc(b.Records(kind), func(r Record) bool { return r.Ref().ID == o.ID || kind == KindPod })
 				f := b.Records(kind)[i].Fresh()

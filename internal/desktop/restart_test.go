@@ -198,13 +198,13 @@ func TestRestartWithoutAnyFailureChangesNothing(t *testing.T) {
 	})
 	for _, backwards := range []bool{false, true} {
 		b, now, changes := restart(inv, before)
+		order := slices.Clone(all)
+		if backwards {
+			slices.Reverse(order)
+		}
 		for range 3 {
-			for i := range all {
-				if backwards {
-					i = len(all) - 1 - i
-				}
+			for _, o := range order {
 				*now = now.Add(time.Second)
-				o := all[i]
 				o.At = *now
 				b.Tick()
 				b.Observe(o)
@@ -259,13 +259,16 @@ func TestRestartOfAPeerIsNotAChange(t *testing.T) {
 	}
 	observe(peer.Views())
 	*changes = nil
-	for _, views := range [][]View{unchecked, peer.Views()} {
-		observe(views)
+	for _, after := range []struct {
+		views     []View
+		unchecked bool
+	}{{unchecked, true}, {peer.Views(), false}} {
+		observe(after.views)
 		for k := range kinds {
 			r := b.Records(k)[0]
 			for _, part := range []string{"", "cs2"} {
-				if got, want := Unchecked(r, part), &views[0] == &unchecked[0]; got != want {
-					t.Errorf("%s %q: unchecked = %t, want %t", r.Ref().Name, part, got, want)
+				if got := Unchecked(r, part); got != after.unchecked {
+					t.Errorf("%s %q: unchecked = %t, want %t", r.Ref().Name, part, got, after.unchecked)
 				}
 			}
 		}

@@ -111,7 +111,7 @@ func routes() []httpapi.Route {
 			})},
 		{Pattern: "POST /things", Need: "user", Operation: "addThing",
 			Handler: httpapi.JSON(func(_ context.Context, in thing) (httpapi.Reply, error) {
-				return httpapi.Created("/things/"+"1", "", in), nil
+				return httpapi.Created("/things/1", "", in), nil
 			})},
 		{Pattern: "GET /things/{id}", Need: "user", Operation: "getThing",
 			Handler: httpapi.JSON(func(_ context.Context, in idPath) (thing, error) {

@@ -103,15 +103,16 @@ func TestSyslogServersReceiveCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	for _, network := range []string{"udp", "unixgram"} {
-		listenAddress := map[string]string{"udp": "127.0.0.1:0", "unixgram": filepath.Join(folder, "log")}[network]
-		conn, err := new(net.ListenConfig).ListenPacket(t.Context(), network, listenAddress)
+	for _, server := range []struct{ network, listenAddress string }{
+		{"udp", "127.0.0.1:0"}, {"unixgram", filepath.Join(folder, "log")},
+	} {
+		conn, err := new(net.ListenConfig).ListenPacket(t.Context(), server.network, server.listenAddress)
 		if err != nil {
 			t.Fatal(err)
 		}
 		address := "udp://" + conn.LocalAddr().String()
-		if network == "unixgram" {
-			address = "unix://" + listenAddress
+		if server.network == "unixgram" {
+			address = "unix://" + server.listenAddress
 		}
 		if err := one(t, witness.Options{Syslog: address, Host: "me"}).Put(t.Context(), checkpoint); err != nil {
 			t.Fatal(err)
@@ -121,7 +122,7 @@ func TestSyslogServersReceiveCheckpoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(network, string(buf[:n]))
+		check(server.network, string(buf[:n]))
 		_ = conn.Close()
 	}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

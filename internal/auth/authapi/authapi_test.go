@@ -286,7 +286,7 @@ func TestAPITokensAreCreatedListedAndRevoked(t *testing.T) {
 		foreign := s.want("revoked by another organisation", s.send("DELETE", "/v1/api-tokens/"+id, other, ""), 404)
 		unknown := s.want("unknown", s.send("DELETE", "/v1/api-tokens/nobody", other, ""), 404)
 		if foreign.text != unknown.text {
-			t.Errorf("%s is not %s", foreign.text, unknown.text)
+			t.Errorf("a token of another organisation: %s, want the same as for an unknown token: %s", foreign.text, unknown.text)
 		}
 		deleted := s.want("revoke", s.send("DELETE", "/v1/api-tokens/"+id, admin, ""), 200)
 		if deleted.json["id"] != id {
@@ -341,7 +341,7 @@ func TestUsersAreVersionedAndKeepAnAdmin(t *testing.T) {
 			foreign := s.want(call[0]+" of another organisation", s.send(call[0], path, other, call[1]), 404)
 			unknown := s.want(call[0]+" unknown", s.send(call[0], "/v1/users/nobody", other, call[1]), 404)
 			if foreign.text != unknown.text {
-				t.Errorf("%s is not %s", foreign.text, unknown.text)
+				t.Errorf("%s of a user of another organisation: %s, want the same as for an unknown user: %s", call[0], foreign.text, unknown.text)
 			}
 		}
 		s.want("remove", s.send("DELETE", path, admin, "", "If-Match", `"3"`), 200)

@@ -30,7 +30,7 @@ func TestFirstMappedGroupCounts(t *testing.T) {
 	} {
 		e, err := m.Find(c.groups)
 		if e.Organization != c.org || e.Role.Role != c.role || (err != nil) != (c.org == "") || err != nil && ReasonOf(err) != NoGroup {
-			t.Errorf("%v: %+v, %v", c.groups, e, err)
+			t.Errorf("groups %v: %+v, %v; want organization %q, role %s", c.groups, e, err, c.org, c.role)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestGroupsOfClaims(t *testing.T) {
 	} {
 		got, err := groupsOf(claims, name)
 		if strings.Join(got, " ") != want || (err != nil) != (want == "") {
-			t.Errorf("%s: %v, %v", name, got, err)
+			t.Errorf("groups of the claim %s: %v, %v; want %q", name, got, err, want)
 		}
 	}
 	for _, verified := range []any{false, "false", nil, 1} {

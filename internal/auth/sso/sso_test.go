@@ -135,7 +135,7 @@ func TestGroupsAreReadFromUserInformationWhereTheIDTokenHasNone(t *testing.T) {
 	f := newFixture(t, func(o *idp.Options, _ *sso.Options) { o.UserInfoOnly = true })
 	cookie, query := f.begin()
 	if got, err := f.client.Finish(t.Context(), cookie, query); err != nil || !slices.Equal(got.Groups, ann.Groups) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Finish = %+v, %v; want the groups %q", got, err, ann.Groups)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestUnreachableProviderIsReportedAndTriedAgain(t *testing.T) {
 	})
 	f.idp = nil
 	if _, _, err := f.client.Start(t.Context(), ""); sso.ReasonOf(err) != sso.Unavailable {
-		t.Fatalf("%v", err)
+		t.Fatalf("Start while the provider is down: %v, want %s", err, sso.Unavailable)
 	}
 	f.idp = provider
 	if _, _, err := f.client.Start(t.Context(), ""); sso.ReasonOf(err) != sso.Unavailable {
@@ -314,14 +314,14 @@ func TestWrongIssuerAndClientSecretAreReported(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(o *idp.Options, _ *sso.Options) { o.Issuer = "https://attacker.example" })
 	if _, _, err := f.client.Start(t.Context(), ""); sso.ReasonOf(err) != sso.Unavailable || !strings.Contains(err.Error(), "issuer") {
-		t.Errorf("%v", err)
+		t.Errorf("Start with another issuer: %v, want %s", err, sso.Unavailable)
 	}
 	f = newFixture(t, func(o *idp.Options, _ *sso.Options) { o.ClientSecret = "changed" })
 	cookie, query := f.begin()
 	f.fails(sso.Misconfigured, "invalid_client", cookie, query)
 	f = newFixture(t, func(_ *idp.Options, o *sso.Options) { o.Secret = "file:/does/not/exist" })
 	if _, _, err := f.client.Start(t.Context(), ""); sso.ReasonOf(err) != sso.Misconfigured {
-		t.Errorf("%v", err)
+		t.Errorf("Start without the file of the client secret: %v, want %s", err, sso.Misconfigured)
 	}
 }
 

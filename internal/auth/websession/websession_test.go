@@ -260,7 +260,7 @@ func TestReuseOfARotatedSecretEndsTheSession(t *testing.T) {
 
 func TestLostResponseDoesNotEndTheSession(t *testing.T) {
 	run(t, websession.Options{}, func(t *testing.T, f *fixture) {
-		b := &browser{f: f, lossy: false}
+		b := &browser{f: f}
 		b.login()
 		first := b.cookie.Value
 		b.lossy = true // the responses with the new cookie never arrive
@@ -299,7 +299,7 @@ func TestConcurrentRequestsGetOneNewCookie(t *testing.T) {
 		}
 		wait.Wait()
 		if len(replaced) != 1 {
-			t.Fatalf("%d responses replace the cookie", len(replaced))
+			t.Fatalf("%d responses replace the cookie, want 1", len(replaced))
 		}
 		b.cookie.Value = <-replaced
 		b.want(200, "GET")
@@ -333,14 +333,14 @@ func TestSessionsAreListedAndEndedByID(t *testing.T) {
 		two.login()
 		all, err := f.sessions.List(t.Context(), "org", "ann")
 		if err != nil || len(all) != 2 || !all[0].CreatedAt.After(all[1].CreatedAt) {
-			t.Fatalf("%v, %v", all, err)
+			t.Fatalf("List = %v, %v; want two sessions, the newest first", all, err)
 		}
 		if all[0].CSRFToken() != "" || all[1].CSRFToken() != "" {
 			t.Error("a list contains CSRF tokens")
 		}
 		for _, wrong := range [][3]string{{"other", "ann", all[0].ID}, {"org", "bob", all[0].ID}, {"org", "ann", "none"}} {
 			if err := f.sessions.End(t.Context(), wrong[0], wrong[1], wrong[2], websession.EndedByAdmin); !fault.Is(err, fault.NotFound) {
-				t.Errorf("end %v: %v", wrong, err)
+				t.Errorf("end %v: %v, want a fault of kind NotFound", wrong, err)
 			}
 		}
 		if err := f.sessions.End(t.Context(), "org", "ann", all[0].ID, websession.EndedByAdmin); err != nil {
@@ -349,7 +349,7 @@ func TestSessionsAreListedAndEndedByID(t *testing.T) {
 		two.want(401, "GET")
 		one.want(200, "GET")
 		if second, err := f.sessions.List(t.Context(), "org", "ann"); err != nil || len(second) != 1 {
-			t.Errorf("%v, %v", second, err)
+			t.Errorf("List after one has ended = %v, %v; want one session", second, err)
 		}
 	})
 }
@@ -361,7 +361,7 @@ func TestTicketIsValidOnceUntilItExpires(t *testing.T) {
 			t.Fatal(err)
 		}
 		if identity, err := f.sessions.Redeem(t.Context(), ticket); err != nil || identity != ann {
-			t.Errorf("%v, %v", identity, err)
+			t.Errorf("Redeem = %v, %v; want %v", identity, err, ann)
 		}
 		if _, err := f.sessions.Redeem(t.Context(), ticket); !fault.Is(err, fault.Unauthenticated) {
 			t.Errorf("a second time: %v", err)

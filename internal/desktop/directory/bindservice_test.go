@@ -8,7 +8,7 @@ import (
 	"vigil/internal/desktop"
 )
 
-// TestBindsOfAnAcceptedPasswordDoNotWaitForEachOther is the start of a server with many logins at a slow directory:
+// TestBindsOfAnAcceptedPasswordDoNotWaitForEachOther simulates the start of a server with many logins at a slow directory:
 // they wait until the password of the service account is accepted, and not for each other after that.
 func TestBindsOfAnAcceptedPasswordDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()

@@ -209,8 +209,8 @@ func TestLoginFailsOverToTheNextController(t *testing.T) {
 	}
 }
 
-// No other controller sees the password in the same login: the one that hangs may
-// have counted it.
+// TestLoginAvoidsAControllerThatHungDuringABind checks also that no other controller sees the
+// password in the same login: the one that hangs may have counted it.
 func TestLoginAvoidsAControllerThatHungDuringABind(t *testing.T) {
 	t.Parallel()
 	s := start(t, 2, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
@@ -339,11 +339,11 @@ func TestSurveyClassifiesFailures(t *testing.T) {
 			inv := desktop.Inventory{Domains: []desktop.Domain{s.spec}}
 			tt.breaks(s, &inv)
 			s.client.Configure(inv)
-			refusedWait := 30 * time.Second
+			timeout := 30 * time.Second
 			if strings.HasSuffix(tt.name, "hangs") {
-				refusedWait = 3 * time.Second // limited by this timeout alone
+				timeout = 3 * time.Second // limited by this timeout alone
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), refusedWait)
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			_, err := s.client.Survey(ctx, "d1")
 			if err == nil {
@@ -364,7 +364,7 @@ func TestSurveyClassifiesFailures(t *testing.T) {
 	}
 }
 
-func TestTryChecksCredentialsAndPermissionToCreateComputers(t *testing.T) {
+func TestCheckCloneAccountChecksCredentialsAndPermissionToCreateComputers(t *testing.T) {
 	t.Parallel()
 	const clones = "OU=Clones,DC=corp,DC=example"
 	for _, tt := range []struct {
@@ -381,7 +381,7 @@ func TestTryChecksCredentialsAndPermissionToCreateComputers(t *testing.T) {
 			t.Parallel()
 			s := start(t, 1, func(inv *desktop.Inventory) { inv.Domains[0].CloneOU = tt.ou })
 			if err := s.client.CheckCloneAccount(t.Context(), "d1", tt.user, tt.password); reasonOf(err) != tt.reason || tt.reason == "" && err != nil {
-				t.Errorf("Try = %v, want %q", err, tt.reason)
+				t.Errorf("CheckCloneAccount = %v, want %q", err, tt.reason)
 			}
 		})
 	}

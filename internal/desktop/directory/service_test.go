@@ -37,7 +37,7 @@ func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
 	}
 }
 
-// TestWrongServicePasswordIsTriedOnceByConcurrentUsers is the start of a server: the survey, the
+// TestWrongServicePasswordIsTriedOnceByConcurrentUsers simulates the start of a server: the survey, the
 // probe of the certificate authorities and logins bind as the service account together.
 func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
 	t.Parallel()

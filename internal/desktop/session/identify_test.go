@@ -26,7 +26,7 @@ func TestTokenThatEndsDuringValidationIsNotCached(t *testing.T) {
 		want  bool
 	}{{0, true}, {recheck - 1, true}, {recheck, false}} {
 		if _, ok := c.get(sum, now.Add(tt.after)); ok != tt.want {
-			t.Errorf("after %s: %v", tt.after, ok)
+			t.Errorf("after %s the token is cached: %v, want %v", tt.after, ok, tt.want)
 		}
 	}
 	c.end("s1")

@@ -118,10 +118,10 @@ func TestAllowanceIsBelowTheLockoutThreshold(t *testing.T) {
 		}
 	}
 	if got := b.allowance(policy); got.window != policy.Window {
-		t.Errorf("window %s", got.window)
+		t.Errorf("window = %s, want that of the policy, %s", got.window, policy.Window)
 	}
 	if got := b.allowance(desktop.LockoutPolicy{}); got.limited {
-		t.Errorf("a directory that never locks: %+v", got)
+		t.Errorf("a directory that never locks: %+v, want no limit", got)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestFailuresAreForgottenAfterTheWindowOrASuccess(t *testing.T) {
 	b.pass(4 * time.Minute)
 	after, err := try(func() error { t.Error("the directory was asked"); return nil })
 	if !errors.Is(err, errThrottled) || after != 6*time.Minute {
-		t.Errorf("%s, %v", after, err)
+		t.Errorf("the fourth login after three failures: retry after %s, %v; want it throttled for 6 minutes", after, err)
 	}
 	b.pass(6 * time.Minute)
 	if _, err := try(succeeds); err != nil {
@@ -178,7 +178,7 @@ func TestDelaysOfAnAddressGrow(t *testing.T) {
 	}
 	for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second} {
 		if after, err := b.try(t.Context(), attempt{user: "user d", address: "x"}, unlimited, succeeds); !errors.Is(err, errThrottled) || after != want {
-			t.Errorf("%s, %v, want %s", after, err, want)
+			t.Errorf("retry after %s, %v; want it throttled for %s", after, err, want)
 		}
 		b.pass(want)
 		if _, err := b.try(t.Context(), attempt{user: "user e" + want.String(), address: "x"}, unlimited, fails); !errors.Is(err, wrong) {
@@ -192,7 +192,7 @@ func TestDelaysOfAnAddressGrow(t *testing.T) {
 		t.Errorf("a user who has logged in from there before: %v", err)
 	}
 	if after, err := b.count(t.Context(), "x"); err != nil || after == 0 {
-		t.Errorf("%s, %v", after, err)
+		t.Errorf("count of the address: retry after %s, %v; want a delay", after, err)
 	}
 }
 
@@ -224,7 +224,7 @@ func TestDelaysOfAUserGrow(t *testing.T) {
 	for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
 		after, err := b.try(t.Context(), bob, desktop.LockoutPolicy{}, fails)
 		if !errors.Is(err, errThrottled) || after != want {
-			t.Fatalf("%s, %v; want %s", after, err, want)
+			t.Fatalf("retry after %s, %v; want it throttled for %s", after, err, want)
 		}
 		b.pass(want)
 		if _, err := b.try(t.Context(), bob, desktop.LockoutPolicy{}, fails); !errors.Is(err, wrong) {
@@ -446,7 +446,7 @@ func TestWaitingTooLongIsUnavailable(t *testing.T) {
 	})
 	<-entered
 	if _, err := b.try(t.Context(), bob, policy, succeeds); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("%v", err)
+		t.Errorf("a login that waits too long: %v, want a fault of kind Unavailable", err)
 	}
 	close(release)
 	wait.Wait()

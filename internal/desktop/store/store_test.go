@@ -95,16 +95,16 @@ func TestVault(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := s.Entry(ctx, "bind"); got != value || err != nil {
-			t.Errorf("%q, %v", got, err)
+			t.Errorf("Entry = %q, %v; want %q", got, err, value)
 		}
 	}
 	if names, err := s.Entries(ctx); err != nil || !slices.Equal(names, []string{"bind"}) {
-		t.Errorf("%q, %v", names, err)
+		t.Errorf("Entries = %q, %v; want bind", names, err)
 	}
 	if err := s.DeleteEntry(ctx, "bind"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Entry(ctx, "bind"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a deleted entry: %v", err)
+		t.Errorf("a deleted entry: %v, want a fault of kind NotFound", err)
 	}
 }

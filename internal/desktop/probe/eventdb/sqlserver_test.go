@@ -241,8 +241,8 @@ func TestSQLServerProbe(t *testing.T) {
 	}
 }
 
-// TestWritesDoNotRepeatARefusedLogin: with every retry of a write the server would count
-// another wrong password, and lock the account.
+// TestWritesDoNotRepeatARefusedLogin checks that a write is not retried: with every retry the
+// server would count another wrong password, and lock the account.
 func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
