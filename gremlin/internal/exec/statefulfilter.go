@@ -366,16 +366,16 @@ func (o *sampleOp) choose() error {
 		total += w * float64(o.rows.count(i))
 	}
 	var order []int
-	for n := int64(0); n < o.n; n++ {
+	for n := int64(0); n < o.n; {
 		if err := o.run.meter.spend(len(taken)); err != nil {
 			return err
 		}
 		want := o.random.Float64() * total
 		i := o.indexOf(want, taken)
 		if i < 0 {
-			n--
-			continue
+			continue // by rounding, the weights add up to less than total: draw again
 		}
+		n++
 		if taken[i] == 0 {
 			order = append(order, i)
 		}

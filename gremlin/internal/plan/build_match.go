@@ -152,17 +152,16 @@ func needsOf(t *Traversal) []string {
 	return out
 }
 
-// Label returns the label that a predicate of where() compares with.
+// Label returns the label that a predicate of where() compares with. For within() and without(),
+// it is the first of their labels, as in TinkerPop.
 func (p *Pred) Label() string {
-	v := p.Value
-	if p.Op == Within || p.Op == Without {
-		if len(p.Values) == 0 {
-			return ""
-		}
-		v = p.Values[0]
-	}
-	if p.Text != "" {
+	switch {
+	case p.Text != "":
 		return p.Text
+	case p.Op != Within && p.Op != Without:
+		return p.Value.String()
+	case len(p.Values) == 0:
+		return ""
 	}
-	return v.String()
+	return p.Values[0].String()
 }

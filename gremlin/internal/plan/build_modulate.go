@@ -363,9 +363,10 @@ func (b *builder) bound(t *Traversal, s syntax.Step) error {
 	default:
 		return fmt.Errorf("%s() has no step to modulate", s.Name)
 	}
-	if s.Name == "to" {
-		from = to
+	if s.Name == "from" {
+		*from = v.Str()
+	} else {
+		*to = v.Str()
 	}
-	*from = v.Str()
 	return nil
 }
