@@ -102,8 +102,8 @@ type App struct {
 	targets       probe.TargetFactory
 	watcher       *inventory.Watcher
 	events        *eventdb.Log
-	eventsIn      *eventdb.Database // destination of events; nil without an event database
-	eventsSpec    desktop.EventDatabase
+	eventDB       *eventdb.Database // receives the events; nil without an event database
+	eventDBSpec   desktop.EventDatabase
 	history       *historyWriter
 	sampler       *meter.Sampler
 	handler       *httpapi.Mux

@@ -42,7 +42,7 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 	secrets := inventory.Secrets{Vault: vault}
 	client := directory.New(directory.Options{Secrets: secrets, Now: now})
 	client.Configure(inv)
-	e := probe.TargetFactory{
+	factory := probe.TargetFactory{
 		Directory: client, Secrets: secrets, Now: now,
 		Self: func(context.Context) (desktop.PeerHealth, error) { return desktop.PeerHealth{Version: "check"}, nil },
 		EventDatabase: func(spec desktop.EventDatabase) (probe.Probe, func()) {
@@ -58,20 +58,20 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 			return c.Probe, c.Close
 		},
 	}
-	targets := e.Targets(inv)
-	found := Report{Findings: make([]Finding, len(targets)), Unprobed: len(inv.Gateways) + len(inv.RDSServers)}
+	targets := factory.Targets(inv)
+	report := Report{Findings: make([]Finding, len(targets)), Unprobed: len(inv.Gateways) + len(inv.RDSServers)}
 	for i, o := range probe.Once(ctx, targets, 10*time.Second, now) {
 		f := Finding{Ref: targets[i].Ref, Took: o.Took, Problem: problemOf(o)}
 		if f.Problem == "" {
 			f.Warning = warningOf(o, inv, now())
 		}
-		found.Findings[i] = f
+		report.Findings[i] = f
 		if targets[i].Ref.Kind == desktop.KindRDSListener {
-			found.Unprobed--
+			report.Unprobed--
 		}
 	}
-	found.Findings = append(found.Findings, checkGroups(ctx, client, inv, now)...)
-	return found, nil
+	report.Findings = append(report.Findings, checkGroups(ctx, client, inv, now)...)
+	return report, nil
 }
 
 // checkGroups looks up the administrator groups: without one nobody can log in.

@@ -63,7 +63,7 @@ func (w *historyWriter) run(ctx context.Context) {
 			select { // the database is unavailable: retry later
 			case <-ctx.Done():
 			case <-time.After(2 * time.Second):
-				w.add(nil)
+				w.add(nil) // wakes the loop
 			}
 		}
 	}

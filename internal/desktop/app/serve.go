@@ -132,7 +132,7 @@ func (a *App) apply(inv desktop.Inventory, d inventory.Diff) {
 	a.directory.Configure(inv)
 	a.board.Configure(inv)
 	if inv.EventDatabase == nil {
-		a.eventsIn = nil
+		a.eventDB = nil
 		a.events.Use(nil)
 	}
 	a.probes.Configure(a.targets.Targets(inv))
@@ -159,17 +159,17 @@ func (a *App) probeSelf() {
 // eventDatabase returns the probe of the event database, which also receives
 // this server's events.
 func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Probe, func()) {
-	if a.eventsIn != nil && a.eventsSpec == spec {
-		// A reload did not change it. The scheduler keeps the old target and closes this one, which
-		// must not close the database of both.
-		return a.eventsIn.Probe, func() {}
+	if a.eventDB != nil && a.eventDBSpec == spec {
+		// A reload did not change the database. The scheduler keeps the old target and closes the new one,
+		// which must not close the database: the old target still uses it.
+		return a.eventDB.Probe, func() {}
 	}
 	db, err := eventdb.New(spec, a.secrets, a.o.Now)
 	if err != nil {
-		a.eventsIn = nil // the scheduler closes it
+		a.eventDB = nil // the scheduler closes the old database with its target
 		return unusable(err), func() {}
 	}
-	a.eventsIn, a.eventsSpec = db, spec
+	a.eventDB, a.eventDBSpec = db, spec
 	a.events.Use(db)
 	return db.Probe, db.Close
 }
