@@ -15,7 +15,10 @@ var awsJobContainers = resource.Function{
 		{Name: "environmentNames", Kind: resource.Texts, Doc: "The names of environment variables of its containers."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		containers := append(in.Value.Get("[containerProperties]").Array(), taskContainers(in.Value)...)
+		containers := taskContainers(in.Value)
+		if c := in.Value.Get("containerProperties"); c.Exists() {
+			containers = append(containers, c)
+		}
 		for _, node := range in.Value.Get("nodeProperties.nodeRangeProperties").Array() {
 			containers = append(containers, node.Get("container"))
 			containers = append(containers, taskContainers(node)...)

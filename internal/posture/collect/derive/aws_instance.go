@@ -41,7 +41,7 @@ var awsInstanceGroups = resource.Function{
 	}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		interfaces := in.Value.Get("NetworkInterfaces").Array()
-		if len(interfaces) < 2 {
+		if len(interfaces) < 2 { // the edges need no publicIpv4 and publicIpv6: the instance has the same addresses
 			interfaces = nil
 		}
 		var groups []string

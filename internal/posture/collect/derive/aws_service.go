@@ -161,7 +161,8 @@ func selectedObjectEvents(answer gjson.Result) (reads, writes bool) {
 
 // awsMultiRegionTrails returns the trails that record all regions of the account: their ARNs,
 // whether one belongs to another account, such as a trail of the organization, and what they
-// currently record together. Multi-Region trails appear in the list of every region.
+// currently record together. The member elsewhere says which trail delivers its events to another
+// account; it is empty if none does. Multi-Region trails appear in the list of every region.
 var awsMultiRegionTrails = resource.AnswerFunction{
 	Calls: []string{"cloudtrail.DescribeTrails", "cloudtrail.GetTrailStatus", "cloudtrail.GetEventSelectors"},
 	Apply: func(ctx context.Context, c resource.Caller) (gjson.Result, error) {
@@ -202,8 +203,8 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 			isLogging := status[0].Get("IsLogging").Bool()
 			logs, reads, writes = logs || all && isLogging, reads || objectReads && isLogging, writes || objectWrites && isLogging
 		}
-		return gjson.Parse(fmt.Sprintf(`{"trails":%s],"logs":%t,"foreign":%t,"objectReads":%t,"objectWrites":%t,"elsewhere":%s}`,
-			arns, logs, foreign, reads, writes, gjson.AppendJSONString(nil, elsewhere))), nil
+		return gjson.Parse(fmt.Sprintf(`{"trails":%s,"logs":%t,"foreign":%t,"objectReads":%t,"objectWrites":%t,"elsewhere":%s}`,
+			append(arns, ']'), logs, foreign, reads, writes, gjson.AppendJSONString(nil, elsewhere))), nil
 	},
 }
 
@@ -277,13 +278,13 @@ var awsSubscriptionNames = resource.ListFunction{
 		for i := range items {
 			arn, topic := items[i].Get("SubscriptionArn").String(), items[i].Get("TopicArn").String()
 			topic = topic[strings.LastIndex(topic, ":")+1:]
-			last := strings.LastIndex(arn, ":")
-			name := topic + "/" + arn[last+1:]
-			if last < 0 {
+			name := topic + "/" + arn[strings.LastIndex(arn, ":")+1:]
+			confirmed := strings.Contains(arn, ":") // otherwise the text is PendingConfirmation
+			if !confirmed {
 				name = topic + "/" + items[i].Get("Protocol").String() + "/" + items[i].Get("Endpoint").String()
 			}
 			member := gjson.AppendJSONString([]byte(`,"name":`), name)
-			items[i].Result = withMembers(items[i].Result, fmt.Appendf(member, `,"confirmed":%t`, last >= 0))
+			items[i].Result = withMembers(items[i].Result, fmt.Appendf(member, `,"confirmed":%t`, confirmed))
 		}
 		return items, nil
 	},

@@ -49,17 +49,20 @@ func (f azureForwarding) compare(o azureForwarding) int {
 	return cmp.Or(cmp.Compare(f.target, o.target), cmp.Compare(f.protocol, o.protocol), cmp.Compare(f.ports.from, o.ports.from), cmp.Compare(f.ports.to, o.ports.to))
 }
 
-// azureForwardings returns what a rule forwards to a target. A rule for all ports has port 0.
+// azureForwardings returns what a rule forwards to a target. A rule for all ports has port 0. A
+// rule whose protocol is neither Tcp nor Udp, such as All, forwards both.
 func azureForwardings(rule gjson.Result, target posture.EntityID) (all []azureForwarding) {
 	port := rule.Get("backendPort").Int()
 	ports := span{port, port}
 	if port == 0 {
 		ports = allPorts
 	}
-	for _, protocol := range []string{"tcp", "udp"} {
-		if p := rule.Get("protocol").String(); strings.EqualFold(p, protocol) || !strings.EqualFold(p, "tcp") && !strings.EqualFold(p, "udp") {
-			all = append(all, azureForwarding{target, protocol, ports})
-		}
+	protocols := []string{strings.ToLower(rule.Get("protocol").String())}
+	if protocols[0] != "tcp" && protocols[0] != "udp" {
+		protocols = []string{"tcp", "udp"}
+	}
+	for _, protocol := range protocols {
+		all = append(all, azureForwarding{target, protocol, ports})
 	}
 	return all
 }

@@ -77,13 +77,13 @@ func azureStorageLogging(name, what string) resource.Function {
 					}
 				}
 			}
-			missing := func(category string) bool { return !slices.Contains(logged, category) }
-			all := !slices.ContainsFunc([]string{"storageread", "storagewrite", "storagedelete"}, missing) || slices.Contains(logged, "alllogs")
-			if !all && slices.Contains(logged, "audit") {
+			missing := slices.DeleteFunc([]string{"storageread", "storagewrite", "storagedelete"}, func(category string) bool { return slices.Contains(logged, category) })
+			isComplete := len(missing) == 0 || slices.Contains(logged, "alllogs")
+			if !isComplete && slices.Contains(logged, "audit") {
 				b.Unread(errors.New("the group audit does not say which requests it contains"), name)
 				return nil
 			}
-			b.Flag(name, all)
+			b.Flag(name, isComplete)
 			return nil
 		},
 	}

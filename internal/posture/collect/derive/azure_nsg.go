@@ -45,7 +45,7 @@ var azureNetworkRules = resource.Function{
 		b.Set("securityRules", azureRuleTexts(in.Value))
 		azureOpenPorts(b, "internetTcpPorts", "tcp", in.Value)
 		azureOpenPorts(b, "internetUdpPorts", "udp", in.Value)
-		ingress(in.Value, func(cidr, protocol string, ports span) {
+		azureEachSource(in.Value, func(cidr, protocol string, ports span) {
 			b.Edge(azureIngress, azureCIDRRange.ID(in.Account, posture.Global, cidr),
 				posture.Text("protocol", protocol), posture.Number("fromPort", ports.from), posture.Number("toPort", ports.to))
 		})
@@ -59,7 +59,7 @@ func azureCIDRRanges(ctx context.Context, c resource.Caller, _ []resource.Item) 
 	seen := map[string]bool{}
 	var all []resource.Item
 	add := func(group *resource.Item) error {
-		ingress(group.Result, func(cidr, _ string, _ span) {
+		azureEachSource(group.Result, func(cidr, _ string, _ span) {
 			if !seen[cidr] {
 				seen[cidr] = true
 				text, _ := json.Marshal(map[string]string{"cidr": cidr}) // strings always marshal
@@ -204,12 +204,12 @@ func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.
 	}
 }
 
-// ingress calls found for each allowed source of traffic.
-func ingress(group gjson.Result, found func(cidr, protocol string, ports span)) {
+// azureEachSource visits each source from which a group allows inbound traffic.
+func azureEachSource(group gjson.Result, visit func(cidr, protocol string, ports span)) {
 	for _, protocol := range []string{"tcp", "udp"} {
 		open, _ := azure.FromInternet(protocol, group)
 		for _, o := range open {
-			found(everywhere, protocol, span{int64(o.From), int64(o.To)})
+			visit(everywhere, protocol, span{int64(o.From), int64(o.To)})
 		}
 		for _, r := range azureSecurityRules(group) {
 			if !r.inbound || r.deny || includesInternet(r.sources) || r.protocol != "*" && r.protocol != protocol {
@@ -218,7 +218,7 @@ func ingress(group gjson.Result, found func(cidr, protocol string, ports span)) 
 			for _, source := range r.sources {
 				if prefix, ok := parsePrefix(source); ok {
 					for _, s := range r.ports {
-						found(prefix.String(), protocol, s)
+						visit(prefix.String(), protocol, s)
 					}
 				}
 			}

@@ -105,8 +105,8 @@ func azureWatches(alert gjson.Result, subscription string) (operations []string)
 		case field == "category" && equals == "administrative":
 			everything = true
 		case field == "" && azureHasOnlyOperations(c.Get("anyOf")) && len(operations) == 0:
-			for _, any := range c.Get("anyOf").Array() {
-				operations = append(operations, azureOperations(any)...)
+			for _, alternative := range c.Get("anyOf").Array() {
+				operations = append(operations, azureOperations(alternative)...)
 			}
 		default:
 			return nil // a condition on level, status, caller or resource excludes events

@@ -61,7 +61,7 @@ func gcpWatchers(policies gjson.Result) map[string][]string {
 func gcpWatchersOf(watchers map[string][]string, metric string) []string {
 	names := watchers[metric]
 	if name := gcpNotPromQL.ReplaceAllString(metric, "_"); name != metric {
-		names = append(names[:len(names):len(names)], watchers[name]...)
+		names = slices.Concat(names, watchers[name])
 	}
 	return names
 }

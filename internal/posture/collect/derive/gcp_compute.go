@@ -31,7 +31,8 @@ var gcpShownMetadata = []string{
 }
 
 // gcpMetadata returns a function that adds metadata as the named property, and the settings in
-// it as further properties. An optional setting is omitted when the metadata lack it.
+// it as further properties. settings has the metadata keys by property. A setting whose property
+// is optional is omitted when the metadata lack it.
 func gcpMetadata(name string, settings map[string]string, docs map[string]string, optional ...string) resource.Function {
 	f := resource.Function{Properties: []resource.Property{{Name: name, Kind: resource.Texts, Doc: "Metadata: settings as key=value, of everything else the key alone."}}}
 	for property := range settings {

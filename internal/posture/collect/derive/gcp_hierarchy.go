@@ -285,10 +285,10 @@ var gcpExportsAllLogs = resource.Function{
 	Properties:  []resource.Property{{Name: "exportsAllLogs", Kind: resource.Flag, Doc: "A log sink without a filter exports every log entry: one of the project, or of a folder or the organisation with includeChildren."}},
 	Permissions: []string{gcpAncestry.Permission, gcpFolderSinks.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		all := func(sink gjson.Result) bool {
+		exportsAll := func(sink gjson.Result) bool {
 			return strings.TrimSpace(sink.Get("filter").String()) == "" && !sink.Get("disabled").Bool() && len(sink.Get("exclusions").Array()) == 0
 		}
-		if slices.ContainsFunc(in.Value.Get("sinks").Array(), all) {
+		if slices.ContainsFunc(in.Value.Get("sinks").Array(), exportsAll) {
 			b.Flag("exportsAllLogs", true)
 			return nil
 		}
@@ -316,8 +316,8 @@ var gcpExportsAllLogs = resource.Function{
 				answer = predicate.Or(answer, predicate.NotKnown(refused.Error()))
 			}
 			for _, page := range pages {
-				exports := slices.ContainsFunc(page.Get("sinks").Array(), func(sink gjson.Result) bool { return sink.Get("includeChildren").Bool() && all(sink) })
-				answer = predicate.Or(answer, predicate.Of(exports, "a log sink of "+p.String()))
+				found := slices.ContainsFunc(page.Get("sinks").Array(), func(sink gjson.Result) bool { return sink.Get("includeChildren").Bool() && exportsAll(sink) })
+				answer = predicate.Or(answer, predicate.Of(found, "a log sink of "+p.String()))
 			}
 		}
 		putAnswerOrRefusal(b, "exportsAllLogs", answer, refused)

@@ -31,7 +31,8 @@ var gcpImpersonators = resource.Function{
 		var edges []posture.Edge
 		everybody := predicate.Of(false, "")
 		for _, binding := range in.Value.Get("bindings").Array() {
-			role, custom := binding.Get("role").String(), !strings.HasPrefix(binding.Get("role").String(), "roles/")
+			role := binding.Get("role").String()
+			custom := !strings.HasPrefix(role, "roles/")
 			if !custom && !slices.Contains(gcpImpersonationRoles, role) {
 				continue
 			}

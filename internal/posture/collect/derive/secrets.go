@@ -40,8 +40,8 @@ func secretsInVariables(name, what string) resource.Function {
 	return secretFunction(name, what, func(value gjson.Result) ([]string, error) { return variableSecrets(value), nil })
 }
 
-// secretsInMaps returns a function that scans objects from name to value: one, or a list of
-// them. They are not elements of a list of variables, whatever the names of the variables are.
+// secretsInMaps returns a function that scans an object from name to value, or a list of such
+// objects. A member called "name" is a variable like the others, not the name of one.
 func secretsInMaps(name, what string) resource.Function {
 	return secretFunction(name, what, func(value gjson.Result) (found []string, _ error) {
 		for _, variables := range value.Array() {
@@ -53,7 +53,7 @@ func secretsInMaps(name, what string) resource.Function {
 
 // variableSecrets scans named values.
 func variableSecrets(value gjson.Result) []string {
-	if value.IsObject() { // not an element of a list
+	if value.IsObject() { // from name to value, even if it has a member called "name"
 		return scanVariables(value, eachMember)
 	}
 	return scanVariables(value, eachVariable)
@@ -132,8 +132,8 @@ var (
 	variableReferences = []string{"valueFrom", "valueSource", "secretRef", "secureValue", "type"}
 )
 
-// eachVariable visits named values: an object by name, or a list of objects with name and value,
-// also nested. The value of a name can be an object that has the value, as in Azure's deployments.
+// eachVariable visits named values: a list, which may be nested, of objects that have a name and
+// either a value or a reference to one. Other objects are taken as objects from name to value.
 func eachVariable(value gjson.Result, visit func(key, text string)) {
 	switch {
 	case value.IsArray():
@@ -154,7 +154,8 @@ func eachVariable(value gjson.Result, visit func(key, text string)) {
 	}
 }
 
-// eachMember visits the members of an object from name to value.
+// eachMember visits the members of an object from name to value. A value can be wrapped in an
+// object, as in Azure's deployments: {"value": "x"}.
 func eachMember(object gjson.Result, visit func(key, text string)) {
 	object.ForEach(func(key, element gjson.Result) bool {
 		if element.IsObject() {
