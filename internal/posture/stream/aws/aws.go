@@ -70,7 +70,7 @@ func (v *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (Veri
 // verifyEvent verifies a request of an API destination.
 func (v *Verifier) verifyEvent(ctx context.Context, token string, body []byte) (Verified, error) {
 	stream, err := v.streams.StreamWith(ctx, posture.StreamSecret(token).Digest())
-	if err := check(stream, err); err != nil {
+	if err := checkStream(stream, err); err != nil {
 		return Verified{}, err
 	}
 	e, err := parseEvent(body)
@@ -96,7 +96,7 @@ func (v *Verifier) verifyNotification(ctx context.Context, h http.Header, body [
 		return Verified{}, refusal.New(refusal.Unknown, "topic %.200q belongs to no stream", env.TopicArn)
 	}
 	stream, err := v.streams.StreamOf(ctx, t.handle)
-	if err := check(stream, err); err != nil {
+	if err := checkStream(stream, err); err != nil {
 		return Verified{}, err
 	}
 	if t.account != string(stream.Account) {
@@ -126,8 +126,8 @@ func (v *Verifier) verifyNotification(ctx context.Context, h http.Header, body [
 	return v.deliver(stream, m, e)
 }
 
-// check fails unless a stream of AWS was found.
-func check(s posture.Stream, err error) error {
+// checkStream fails unless a stream of AWS was found.
+func checkStream(s posture.Stream, err error) error {
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return refusal.New(refusal.Unknown, "no stream has this topic or token")

@@ -24,7 +24,7 @@ const (
 	fetchTime   = 5 * time.Second
 	fetchSize   = 64 << 10
 	failureKept = 30 * time.Second // before a failed URL is fetched again
-	keysKept    = 64               // cached certificates
+	maxCached   = 64               // cached certificates
 )
 
 // certificatePath matches the paths of SNS's certificates.
@@ -48,9 +48,9 @@ type Certificates struct {
 type cached struct {
 	key   *rsa.PublicKey
 	err   error
-	from  time.Time
+	from  time.Time // validity of the certificate
 	until time.Time
-	tried time.Time
+	tried time.Time // time of the fetch
 }
 
 // NewCertificates returns an empty cache. The client must be restricted to the
@@ -118,7 +118,7 @@ func (c *Certificates) fetch(ctx context.Context, address string) (*rsa.PublicKe
 	k.err = err
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.cache) >= keysKept {
+	if len(c.cache) >= maxCached {
 		for evicted := range c.cache {
 			delete(c.cache, evicted)
 			break

@@ -18,7 +18,7 @@ type parameters struct {
 
 // A parameter is one string and the member that holds it.
 type parameter struct {
-	parent string // the member that holds the member
+	parent string // name of the member that contains this one
 	name   string
 	top    bool // the member has no parent
 	text   string

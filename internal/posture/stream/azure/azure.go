@@ -96,7 +96,7 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 			// replayed. They are skipped and not refused, because Event Grid retries them
 			// in one batch with fresh ones.
 			o.Stale++
-			stale = refusal.New(refusal.Stale, "the message is of %s ago", age.Round(time.Second))
+			stale = refusal.New(refusal.Stale, "the time of the message, %s, is more than %s ago or ahead", r.time.Format(time.RFC3339), maxDrift)
 			continue
 		}
 		if r.id == "" || len(r.id) > 512 {

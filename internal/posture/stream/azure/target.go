@@ -96,7 +96,7 @@ type level struct {
 // levels returns the resource of an id and its parents, the innermost first.
 func levels(id string) (all []level) {
 	part := strings.Split(strings.Trim(id, "/"), "/")
-	part = part[:len(part)&^1] // keys and values take turns
+	part = part[:len(part)-len(part)%2] // an id consists of pairs of key and value
 	parsed, ok := naming.ParseARMID(strings.Join(part, "/"))
 	if !ok && len(part) > 2 && strings.EqualFold(part[len(part)-2], "providers") { // a namespace alone
 		parsed, ok = naming.ParseARMID(strings.Join(part[:len(part)-2], "/"))
