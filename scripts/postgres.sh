@@ -58,8 +58,9 @@ quietly() {
 	}
 }
 
-# server sets bin, or ends the script with a message about what is missing.
-server() {
+# need_server sets bin to the folder of the server programs, or ends the script with a message
+# about what is missing.
+need_server() {
 	bin=$(find_server) && return
 	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && install_server; then
 		bin=$(find_server) && return
@@ -130,7 +131,7 @@ remove() {
 }
 
 start() {
-	server
+	need_server
 	mkdir -p "$dir"
 	dir=$(cd "$dir" && pwd)
 	if ! running; then
@@ -160,7 +161,7 @@ start() {
 	cat "$dir/url"
 }
 
-# halt stops the server with a shutdown mode of pg_ctl.
+# halt MODE stops the server with a shutdown mode of pg_ctl.
 halt() {
 	control -m "$1" -w stop && return
 	if control status >/dev/null 2>&1; then
@@ -170,11 +171,11 @@ halt() {
 	say "the server was not running"
 }
 
-# pause stops the server and keeps its data.
+# pause MODE stops the server with a shutdown mode of pg_ctl and keeps its data.
 pause() {
 	[ -f "$dir/data/postmaster.pid" ] || return 0
 	dir=$(cd "$dir" && pwd)
-	server
+	need_server
 	halt "$1"
 }
 
@@ -182,7 +183,7 @@ stop() {
 	[ -d "$dir" ] || return 0
 	dir=$(cd "$dir" && pwd)
 	if [ -f "$dir/data/postmaster.pid" ]; then
-		server
+		need_server
 		halt immediate
 	fi
 	remove

@@ -1,4 +1,4 @@
-// The page is as dark as the reader's other windows, and follows them.
+// Use the colour scheme of the browser, dark or light, also after it changes.
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
@@ -13,5 +13,5 @@ SwaggerUIBundle({
   filter: true,
   persistAuthorization: false,
   queryConfigEnabled: false,
-  validatorUrl: null, // no outside calls
+  validatorUrl: null, // no calls to other servers
 });

@@ -36,8 +36,8 @@ option() {
 	esac
 }
 
-# take_role SCOPE NAME removes the role assignment that link.sh created.
-take_role() {
+# remove_role SCOPE NAME removes the role assignment that link.sh created.
+remove_role() {
 	local definition
 	if [[ -n $application ]]; then
 		drop az role assignment delete --assignee "$application" --scope "$1" --output none
@@ -51,7 +51,7 @@ take_role() {
 unlink_account() {
 	local id=${1,,}
 	unlink "$id" "$credential"
-	take_role "/subscriptions/$id" "$id"
+	remove_role "/subscriptions/$id" "$id"
 }
 
 need az curl
@@ -62,7 +62,7 @@ application=$(az ad app list --display-name "$name" --query '[0].appId' --output
 credential=
 [[ -n $dry_run || -z $application ]] || credential=$(credential_with "$application")
 each unlink_account
-[[ -z $group ]] || take_role "/providers/Microsoft.Management/managementGroups/$group" "$group"
+[[ -z $group ]] || remove_role "/providers/Microsoft.Management/managementGroups/$group" "$group"
 if [[ -z $application ]]; then
 	say "there is no application $name"
 elif forget_credential "$credential"; then
