@@ -14,19 +14,17 @@ interface Props {
   change: (patch: Search) => void;
 }
 
+/** Returns functions that name a filter of an address and its values. */
 export function useFilterLabels() {
   const accountName = useAccountNames();
   const rules = useRules();
   const label = (name: string) =>
-    kinds.find((k) => k.name === name)?.label ?? { q: 'Text', risk: 'Risk at least', since: 'Raised' }[name] ?? name.slice(4);
-  const value = (name: string, text: string) =>
-    name === 'account'
-      ? accountName(text)
-      : name === 'rule'
-        ? (rules.get(text)?.name ?? text)
-        : name === 'control'
-          ? text.replace('_', ' ')
-          : text;
+    kinds.find((k) => k.name === name)?.label ?? { q: 'Text', risk: 'Risk at least', since: 'Raised' }[name] ?? name.replace(/^tag\./, '');
+  const value = (name: string, text: string) => {
+    if (name === 'account') return accountName(text);
+    if (name === 'rule') return rules.get(text)?.name ?? text;
+    return name === 'control' ? text.replace('_', ' ') : text;
+  };
   return {
     label,
     value: (name: string, text: string) => (name === 'q' ? text : someOf(listOf(text).map((v) => value(name, v)))),

@@ -69,14 +69,11 @@ function Members({ search, grouping, value, compact, selected, onSelect }: Props
 function useGroupName(grouping: Grouping): (value: string) => string {
   const rules = useRules();
   const accountName = useAccountNames();
-  return (value) =>
-    grouping === 'rule'
-      ? (rules.get(value)?.name ?? value)
-      : grouping === 'account'
-        ? accountName(value)
-        : grouping === 'resource'
-          ? `${nameInId(value)} · ${typeInId(value)}`
-          : value;
+  return (value) => {
+    if (grouping === 'rule') return rules.get(value)?.name ?? value;
+    if (grouping === 'account') return accountName(value);
+    return grouping === 'resource' ? `${nameInId(value)} · ${typeInId(value)}` : value;
+  };
 }
 
 const levels = (of: Buckets | undefined) =>

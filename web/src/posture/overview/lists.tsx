@@ -3,6 +3,7 @@ import type { Account, Buckets, Finding, FindingPage } from '../../api/posture';
 import { StackBar } from '../../parts/Bars';
 import { Mark, ProviderMark, severity } from '../../parts/marks';
 import { count, middleCut, shortType } from '../../parts/text';
+import { accountMark } from '../accounts/accountMarks';
 import { buckets, useSomeRules } from '../data';
 import { resourceName } from '../findings/FindingRow';
 
@@ -69,8 +70,6 @@ export function TopRules({ page, account }: { page: FindingPage; account: string
   );
 }
 
-const problem: Record<string, string> = { draft: 'Not linked', 'validation-failed': 'Link failed', 'deny-access': 'Access denied' };
-
 export function AccountCounts({ page, accounts }: { page: FindingPage; accounts: Account[] }) {
   const counts = page.aggregations?.account?.buckets ?? {};
   const rows = accounts.map((a) => ({
@@ -96,7 +95,7 @@ export function AccountCounts({ page, accounts }: { page: FindingPage; accounts:
               <ProviderMark provider={a.provider} />
               <span className="cut grow">{a.cloudAccountName}</span>
               {inactive ? (
-                <span className="small c-error">{problem[a.accountStatus.value]}</span>
+                <span className="small c-error">{accountMark(a).word}</span>
               ) : (
                 <>
                   <span className="barbox">
