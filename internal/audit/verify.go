@@ -104,7 +104,7 @@ func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report)
 	if unsigned > 0 {
 		return &Break{unsigned, "no signature follows it"}
 	}
-	return checkComplete(c.Head, previous, known)
+	return checkEnd(c.Head, previous, known)
 }
 
 // verifiesIfKnown is like verifies, but returns false for the zero signer, which a map of
@@ -129,9 +129,9 @@ func checkFollows(previous Head, e Entry) error {
 	if err != nil {
 		return &Break{number, "it cannot be read"}
 	}
-	col := e.Record
-	if body.Number != col.Number || !body.Time.Equal(col.Time) || body.Org != col.Org || body.Actor != col.Actor ||
-		body.Operation != col.Operation || body.Outcome != col.Outcome || len(body.SearchTargets()) != e.Targets {
+	columns := e.Record
+	if body.Number != columns.Number || !body.Time.Equal(columns.Time) || body.Org != columns.Org || body.Actor != columns.Actor ||
+		body.Operation != columns.Operation || body.Outcome != columns.Outcome || len(body.SearchTargets()) != e.Targets {
 		return &Break{number, "the columns that it is searched by were altered"}
 	}
 	return nil
@@ -147,8 +147,8 @@ func checkCheckpoints(known []Checkpoint, head Head) error {
 	return nil
 }
 
-// checkComplete checks the end of the chain.
-func checkComplete(head, last Head, known []Checkpoint) error {
+// checkEnd checks that the chain ends at the stored head, and not before a checkpoint.
+func checkEnd(head, last Head, known []Checkpoint) error {
 	if head.Number == last.Number && !bytes.Equal(head.Hash, last.Hash) {
 		return &Break{last.Number, "it differs from the stored head"}
 	}

@@ -126,25 +126,35 @@ func (w *Witnesses) Replace(ctx context.Context) error {
 func (w *Witnesses) Notice() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return [...]string{
-		"",
-		"a witness of the audit log is not reachable",
-		"a witness of the audit log could not be asked since the start: a loss of records would not have been detected",
-		"audit records that a checkpoint covers are missing; run vigil admin audit verify for details",
-	}[w.level()]
+	return notices[w.level()]
 }
 
-// level returns the severity from 0 to 3. The caller holds the lock.
+// The states of the witnesses, as the metric reports them. The worst witness counts.
+const (
+	witnessesAgree = iota
+	witnessUnreachable
+	witnessNeverCompared // since the start
+	recordsMissing
+)
+
+var notices = [...]string{
+	witnessesAgree:       "",
+	witnessUnreachable:   "a witness of the audit log is not reachable",
+	witnessNeverCompared: "a witness of the audit log could not be asked since the start: a loss of records would not have been detected",
+	recordsMissing:       "audit records that a checkpoint covers are missing; run vigil admin audit verify for details",
+}
+
+// level returns the worst state of a witness. The caller holds the lock.
 func (w *Witnesses) level() int {
-	level := 0
+	level := witnessesAgree
 	for _, state := range w.all {
 		switch {
 		case state.incomplete != nil:
-			level = max(level, 3)
+			level = max(level, recordsMissing)
 		case state.lastErr != nil && !state.compared:
-			level = max(level, 2)
+			level = max(level, witnessNeverCompared)
 		case state.lastErr != nil:
-			level = max(level, 1)
+			level = max(level, witnessUnreachable)
 		}
 	}
 	return level

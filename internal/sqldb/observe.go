@@ -15,12 +15,12 @@ type Observer func(text string, args []any) (end func(error))
 
 type observing struct{}
 
-// WithObserver returns a context in which transactions tell o of their statements.
+// WithObserver returns a context in which transactions call o for each of their statements.
 func WithObserver(ctx context.Context, o Observer) context.Context {
 	return context.WithValue(ctx, observing{}, o)
 }
 
-// observe tells the observer of the transaction, if it has one.
+// observe calls the observer of the transaction, if it has one.
 func (tx *Tx) observe(text string, args []any) (end func(error)) {
 	if o := tx.observer(); o != nil {
 		return o(text, args)

@@ -57,11 +57,11 @@ func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, erro
 		return nil, c.evict()
 	}
 	c.order.MoveToFront(element)
-	r := element.Value.(*cachedStmt)
-	if r.busy {
+	entry := element.Value.(*cachedStmt)
+	if entry.busy {
 		return nil, nil
 	}
-	if r.stmt == nil {
+	if entry.stmt == nil {
 		s, err := c.sqliteConn.PrepareContext(ctx, text)
 		if err != nil {
 			return nil, err
@@ -70,10 +70,10 @@ func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, erro
 		if !ok {
 			return nil, errors.Join(s.Close(), fmt.Errorf("the SQLite driver's statement %T lacks a method", s))
 		}
-		r.stmt = stmt
+		entry.stmt = stmt
 	}
-	r.busy = true
-	return r, nil
+	entry.busy = true
+	return entry, nil
 }
 
 // evict removes the least recently used statements until the cache has its size.
@@ -81,7 +81,7 @@ func (c *preparedConn) evict() error {
 	var errs []error
 	for element := c.order.Back(); element != nil && c.order.Len() > maxPrepared; {
 		before := element.Prev()
-		if r := element.Value.(*cachedStmt); !r.busy {
+		if entry := element.Value.(*cachedStmt); !entry.busy {
 			errs = append(errs, c.remove(element))
 		}
 		element = before
@@ -90,13 +90,13 @@ func (c *preparedConn) evict() error {
 }
 
 func (c *preparedConn) remove(element *list.Element) error {
-	r := element.Value.(*cachedStmt)
+	entry := element.Value.(*cachedStmt)
 	c.order.Remove(element)
-	delete(c.cache, r.text)
-	if r.stmt == nil {
+	delete(c.cache, entry.text)
+	if entry.stmt == nil {
 		return nil
 	}
-	return r.stmt.Close()
+	return entry.stmt.Close()
 }
 
 // Close closes the statements first: SQLite does not close with open ones.
@@ -109,42 +109,42 @@ func (c *preparedConn) Close() error {
 }
 
 func (c *preparedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	r, err := c.take(ctx, text)
+	entry, err := c.take(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
+	if entry == nil {
 		return c.sqliteConn.ExecContext(ctx, text, args)
 	}
-	defer func() { r.busy = false }()
-	return r.stmt.ExecContext(ctx, args)
+	defer func() { entry.busy = false }()
+	return entry.stmt.ExecContext(ctx, args)
 }
 
 func (c *preparedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	r, err := c.take(ctx, text)
+	entry, err := c.take(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
+	if entry == nil {
 		return c.sqliteConn.QueryContext(ctx, text, args)
 	}
-	rows, err := r.stmt.QueryContext(ctx, args)
+	rows, err := entry.stmt.QueryContext(ctx, args)
 	if err != nil {
-		r.busy = false
+		entry.busy = false
 		return nil, err
 	}
-	return &preparedRows{rows, r}, nil
+	return &preparedRows{rows, entry}, nil
 }
 
 func (c *preparedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	r, err := c.take(ctx, text)
+	entry, err := c.take(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil {
+	if entry == nil {
 		return c.sqliteConn.PrepareContext(ctx, text)
 	}
-	return preparedStmt{r.stmt, r}, nil
+	return preparedStmt{entry.stmt, entry}, nil
 }
 
 // preparedRows release their statement when they are closed.
