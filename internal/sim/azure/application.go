@@ -8,12 +8,12 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// applications are those registered for the product. They may read only what
-// their roles allow.
+// applications are the applications that were registered for the product. They may read
+// only what their roles allow.
 type applications struct {
 	mu      sync.Mutex
-	created map[string]*registration
-	number  int // of applications that were ever registered
+	created map[string]*registration // by application id
+	number  int                      // of registrations so far, including removed ones
 }
 
 type registration struct {
@@ -23,8 +23,8 @@ type registration struct {
 	consent []string            // permissions in Graph
 }
 
-// made is what roleOf returns as the role of a registered application.
-const made = "made"
+// registeredRole is what roleOf returns as the role of a registered application.
+const registeredRole = "registered"
 
 // Register registers an application without a key in the directory.
 func (c *Cloud) Register(government bool) Credential {
@@ -84,14 +84,14 @@ func (c *Cloud) Consent(id string, permissions ...string) {
 }
 
 // canRead reports whether an application has a role in a subscription.
-func (c *Cloud) canRead(id, subscription string) (seen bool) {
-	c.withRegistration(id, func(a *registration) { _, seen = a.roles[subscription] })
-	return seen
+func (c *Cloud) canRead(id, subscription string) (ok bool) {
+	c.withRegistration(id, func(a *registration) { _, ok = a.roles[subscription] })
+	return ok
 }
 
 // isAllowed reports whether a role of an application allows the request.
 func (c *Cloud) isAllowed(id string, t target) (allowed bool) {
-	if t.sub.ID == "" { // without access, the list is empty
+	if t.sub.ID == "" { // a list of subscriptions: it contains only those that the application can read
 		return true
 	}
 	want := t.space + "/" + t.action

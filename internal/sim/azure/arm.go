@@ -39,7 +39,7 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 		return
 	}
 	t, refused := c.find(r.URL.Path, government)
-	if t.action == "" && refused != nil {
+	if t.action == "" && refused != nil { // not a path of Resource Manager
 		refused.write(w)
 		return
 	}
@@ -53,15 +53,15 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 				refusal{http.StatusMethodNotAllowed, "HttpMethodNotAllowed", "The simulation is read only."}.write(w)
 			case !versions.MatchString(r.URL.Query().Get("api-version")):
 				refusal{http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests."}.write(w)
-			case role == "denied" && t.sub.ID != "", role == made && !c.isAllowed(claims.Application, t):
+			case role == "denied" && t.sub.ID != "", role == registeredRole && !c.isAllowed(claims.Application, t):
 				t.refuse(w, gateway.Fault{Kind: gateway.Deny}, claims)
 			case refused != nil:
-				if t.sub.ID == "" || !c.isAnswered(w, r, t.sub.ID) {
+				if t.sub.ID == "" || !c.answerUnsimulated(w, r, t.sub.ID) {
 					refused.write(w)
 				}
 			default:
 				c.answer(w, r, t, func(s Subscription) bool {
-					return s.Government == government && role != "denied" && (role != made || c.canRead(claims.Application, s.ID))
+					return s.Government == government && role != "denied" && (role != registeredRole || c.canRead(claims.Application, s.ID))
 				})
 			}
 		},
@@ -101,7 +101,7 @@ func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	}
 	t.sub = sub
 	group, rest := "", parts[2:]
-	if len(rest) > 1 && strings.EqualFold(rest[0], "resourceGroups") && len(rest) > 2 {
+	if len(rest) > 2 && strings.EqualFold(rest[0], "resourceGroups") {
 		group, rest = rest[1], rest[2:]
 	}
 	if group != "" && len(rest) == 3 && strings.EqualFold(strings.Join(rest, "/"), deployments) {
@@ -117,7 +117,7 @@ func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	return t.walk(c, "", "Microsoft.Resources", []string{"subscriptions", sub.ID})
 }
 
-// walk follows a path of types and names from the outermost.
+// walk follows a path of alternating types and names, the outermost first.
 func (t target) walk(c *Cloud, group, space string, rest []string) (target, *refusal) {
 	arm := space
 	place := world.Place{Account: t.sub.ID}
@@ -148,7 +148,7 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 			return t, missing
 		}
 		t.in.member, t.name, t.object = found.member, rest[1], object
-		t.in.parent = append(t.in.parent[:len(t.in.parent):len(t.in.parent)], found.member)
+		t.in.parent = append(slices.Clone(t.in.parent), found.member)
 		place.Region = strings.TrimPrefix(place.Region+"/"+strings.ToLower(rest[1]), "/")
 		arm, rest = k.arm, rest[2:]
 	}
@@ -173,13 +173,13 @@ func (a address) isIn(group string) bool {
 }
 
 // answer sends the response.
-func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, seen func(Subscription) bool) {
+func (c *Cloud) answer(w http.ResponseWriter, r *http.Request, t target, isVisible func(Subscription) bool) {
 	switch {
 	case t.sub.ID == "":
-		c.answerSubscriptions(w, t, seen)
+		c.answerSubscriptions(w, t, isVisible)
 	case t.rest != "":
 		found, ok := detail(t.object, t.rest)
-		if !ok && c.isAnswered(w, r, t.sub.ID) {
+		if !ok && c.answerUnsimulated(w, r, t.sub.ID) {
 			return
 		}
 		if !ok {
@@ -221,14 +221,14 @@ func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
 
 // answerSubscriptions lists the subscriptions that a caller sees, of a
 // management group or all.
-func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, seen func(Subscription) bool) {
+func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, isVisible func(Subscription) bool) {
 	values := []any{}
 	if t.rest != "" { // intermediate groups are descendants, too
 		values = append(values, world.Obj("id", "/providers/Microsoft.Management/managementGroups/inner", "type", "Microsoft.Management/managementGroups", "name", "inner",
 			"properties", world.Obj("displayName", "Inner")))
 	}
 	for _, s := range c.order {
-		if !seen(s) {
+		if !isVisible(s) {
 			continue
 		}
 		if t.rest != "" {
@@ -244,7 +244,7 @@ func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, seen func(S
 // refuse sends Resource Manager's error for a fault.
 func (t target) refuse(w http.ResponseWriter, f gateway.Fault, caller claims) {
 	permission := t.space + "/" + t.action
-	no := map[gateway.Kind]refusal{
+	refused := map[gateway.Kind]refusal{
 		gateway.Throttle: {http.StatusTooManyRequests, "SubscriptionRequestsThrottled", "Number of read requests for subscription exceeded the limit. Please try again after some time."},
 		gateway.Deny: {http.StatusForbidden, "AuthorizationFailed", "The client '" + caller.Application + "' with object id '" + caller.Application +
 			"' does not have authorization to perform action '" + permission + "' over scope '/subscriptions/" + t.sub.ID + "' or the scope is invalid."},
@@ -253,12 +253,12 @@ func (t target) refuse(w http.ResponseWriter, f gateway.Fault, caller claims) {
 		gateway.Fail:   {http.StatusInternalServerError, "InternalServerError", "Encountered internal server error."},
 	}[f.Kind]
 	retryAfter(w, f)
-	no.write(w)
+	refused.write(w)
 }
 
-func (no refusal) write(w http.ResponseWriter) {
-	if no.status == http.StatusUnauthorized {
+func (r refusal) write(w http.ResponseWriter) {
+	if r.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer authorization_uri="https://login.microsoftonline.com/common", error="invalid_token"`)
 	}
-	writeJSON(w, no.status, world.Obj("error", world.Obj("code", no.code, "message", no.message)))
+	writeJSON(w, r.status, world.Obj("error", world.Obj("code", r.code, "message", r.message)))
 }

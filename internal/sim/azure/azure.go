@@ -121,8 +121,9 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isAnswered answers a read of what the cloud does not simulate, if it can.
-func (c *Cloud) isAnswered(w http.ResponseWriter, r *http.Request, account string) bool {
+// answerUnsimulated answers a read of what the cloud does not simulate. It reports whether
+// it could.
+func (c *Cloud) answerUnsimulated(w http.ResponseWriter, r *http.Request, account string) bool {
 	return c.options.Unsimulated != nil && c.options.Unsimulated(w, r, account)
 }
 
@@ -158,7 +159,7 @@ func (c *Cloud) roleOf(application string, government bool) (role string, keys [
 	c.withRegistration(application, func(a *registration) {
 		keys, ok = slices.Clone(a.keys), len(a.keys) > 0 && a.Tenant == c.tenant(government)
 	})
-	return made, keys, ok
+	return registeredRole, keys, ok
 }
 
 // tenant returns the directory of a cloud.

@@ -93,7 +93,7 @@ func TestSharesAreKept(t *testing.T) {
 		}
 	}
 	if len(counts) != 2 {
-		t.Errorf("findings of %v", slices.Collect(maps.Keys(counts)))
+		t.Errorf("findings of the rules %v, want those of the two with a share", slices.Collect(maps.Keys(counts)))
 	}
 }
 
@@ -147,7 +147,7 @@ func TestChangesOverHTTP(t *testing.T) {
 		`{`: http.StatusBadRequest,
 	} {
 		if got := post(body); got != want {
-			t.Errorf("%s: status %d", body, got)
+			t.Errorf("%s: status %d, want %d", body, got, want)
 		}
 	}
 	answer, err := server.Client().Get(server.URL + "/azure/findings/" + sub)

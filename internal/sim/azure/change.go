@@ -57,7 +57,7 @@ func (c *Cloud) resolve(change Change) (world.Ref, error) {
 		_, _, exists = t.in.get(name)
 	}
 	if exists == (change.Make != nil) {
-		return world.Ref{}, fmt.Errorf("%q: a created resource must not exist, any other must exist", change.ID)
+		return world.Ref{}, fmt.Errorf("%q: a resource must not exist before it is created, and must exist before it is changed or removed", change.ID)
 	}
 	return world.Ref{Type: t.in.k.typ, Place: t.in.place, Name: t.in.key(name)}, nil
 }

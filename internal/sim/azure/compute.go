@@ -62,7 +62,7 @@ var computeKinds = []*kind{
 		body: func(a address) world.Object {
 			vault := a.peer(vaults, 0)
 			return a.resource("identity", a.identity(), "properties", world.Obj("encryptionType", "EncryptionAtRestWithCustomerKey", "rotationToLatestKeyVersionEnabled", true,
-				"activeKey", world.Obj("sourceVault", reference(vault.id()), "keyUrl", vault.address()+"/keys/key-00000/0123456789abcdef")))
+				"activeKey", world.Obj("sourceVault", reference(vault.id()), "keyUrl", vault.vaultURL()+"/keys/key-00000/0123456789abcdef")))
 		},
 	},
 }

@@ -24,10 +24,10 @@ var dataKinds = []*kind{
 		names: func(address) []string { return []string{"default"} },
 		body: func(a address) world.Object {
 			bad := a.violates("azure-storage-soft-delete")
-			half := a.seed("half").Intn(2) == 0
+			coin := a.seed("half").Intn(2) == 0 // which of the two policies is off, if the resource violates the rule
 			return world.Obj("properties", world.Obj("isVersioningEnabled", true,
-				"deleteRetentionPolicy", world.Obj("enabled", !bad || half, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !half, "days", 14)),
-				"_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", world.Items(a.diagnostic("StorageRead", half))))
+				"deleteRetentionPolicy", world.Obj("enabled", !bad || coin, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !coin, "days", 14)),
+				"_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", world.Items(a.diagnostic("StorageRead", coin))))
 		},
 	},
 	{
@@ -45,7 +45,7 @@ var dataKinds = []*kind{
 		typ: "Azure.KeyVault.Vault", arm: vaults, prefix: "kvx",
 		count: func(a address) int { return a.scaled(20, 2) },
 		body: func(a address) world.Object {
-			p := world.Obj("tenantId", a.sub.Tenant, "sku", world.Obj("family", "A", "name", "standard"), "vaultUri", a.address()+"/", "enableSoftDelete", true, "softDeleteRetentionInDays", 90,
+			p := world.Obj("tenantId", a.sub.Tenant, "sku", world.Obj("family", "A", "name", "standard"), "vaultUri", a.vaultURL()+"/", "enableSoftDelete", true, "softDeleteRetentionInDays", 90,
 				"enableRbacAuthorization", a.i%2 == 0, "publicNetworkAccess", "Enabled", "accessPolicies", []any{})
 			if !a.violates("azure-keyvault-recoverable") {
 				p = p.With("enablePurgeProtection", true)
@@ -61,7 +61,7 @@ var dataKinds = []*kind{
 		typ: "Azure.KeyVault.Key", arm: keys, prefix: "key-", in: vaults,
 		count: func(address) int { return 2 },
 		body: func(a address) world.Object {
-			p := world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.enclosing().address()+":443/keys/"+a.name())
+			p := world.Obj("attributes", a.attributes("azure-keyvault-key-expiry"), "keyUri", a.enclosing().vaultURL()+":443/keys/"+a.name())
 			if a.i%2 == 0 {
 				p = p.With("rotationPolicy", world.Obj("lifetimeActions", world.Items(world.Obj("trigger", world.Obj("timeAfterCreate", "P90D"), "action", world.Obj("type", "rotate")))))
 			}
@@ -72,13 +72,13 @@ var dataKinds = []*kind{
 		typ: "Azure.KeyVault.Secret", arm: secrets, prefix: "secret-", in: vaults,
 		count: func(address) int { return 2 },
 		body: func(a address) world.Object {
-			return world.Obj("location", a.enclosing().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-secret-expiry"), "contentType", "password", "secretUri", a.enclosing().address()+"/secrets/"+a.name()))
+			return world.Obj("location", a.enclosing().location(), "properties", world.Obj("attributes", a.attributes("azure-keyvault-secret-expiry"), "contentType", "password", "secretUri", a.enclosing().vaultURL()+"/secrets/"+a.name()))
 		},
 	},
 }
 
-// address returns the URL of a vault.
-func (a address) address() string {
+// vaultURL returns the URL of a vault.
+func (a address) vaultURL() string {
 	if a.sub.Government {
 		return "https://" + a.name() + ".vault.usgovcloudapi.net"
 	}
@@ -115,8 +115,7 @@ func (a address) allowsPublicBlobs() bool {
 }
 
 func storageBody(a address) world.Object {
-	old := func(rule string) int { return choose(a, rule, 200, 20) }
-	encryption := world.Obj("keySource", "Microsoft.Keyvault", "keyvaultproperties", world.Obj("keyname", "key-00001", "keyvaulturi", a.peer(vaults, a.i%a.countOf(vaults)).address()))
+	encryption := world.Obj("keySource", "Microsoft.Keyvault", "keyvaultproperties", world.Obj("keyname", "key-00001", "keyvaulturi", a.peer(vaults, a.i%a.countOf(vaults)).vaultURL()))
 	if a.violates("azure-storage-cmk") {
 		encryption = world.Obj("keySource", "Microsoft.Storage")
 	}
@@ -125,7 +124,7 @@ func storageBody(a address) world.Object {
 		"minimumTlsVersion", choose(a, "azure-storage-min-tls", "TLS1_0", "TLS1_2"),
 		"networkAcls", world.Obj("bypass", "AzureServices", "defaultAction", choose(a, "azure-storage-default-deny", "Allow", "Deny"), "ipRules", []any{}, "virtualNetworkRules", world.Items(world.Obj("id", a.anySubnet().Text("id"), "action", "Allow"))),
 		"publicNetworkAccess", "Enabled", "encryption", encryption,
-		"keyCreationTime", world.Obj("key1", a.daysAgo(old("azure-storage-key-rotation")), "key2", a.daysAgo(30)),
+		"keyCreationTime", world.Obj("key1", a.daysAgo(choose(a, "azure-storage-key-rotation", 200, 20)), "key2", a.daysAgo(30)),
 	)
 	logged := world.Obj("value", world.Items(a.diagnostic("StorageRead", a.i%2 == 0)))
 	return a.resource("kind", "StorageV2", "sku", world.Obj("name", "Standard_GRS", "tier", "Standard"), "properties", p,

@@ -90,7 +90,7 @@ var databaseKinds = []*kind{
 			filtered := !a.violates("azure-cosmosdb-network")
 			return a.resource("kind", "GlobalDocumentDB", "properties", world.Obj("isVirtualNetworkFilterEnabled", filtered, "ipRules", []any{}, "publicNetworkAccess", "Enabled",
 				"virtualNetworkRules", world.Items(reference(a.anySubnet().Text("id"))), "disableLocalAuth", true, "minimalTlsVersion", "Tls12",
-				"keyVaultKeyUri", a.peer(vaults, 0).address()+"/keys/key-00000", "backupPolicy", world.Obj("type", "Continuous")))
+				"keyVaultKeyUri", a.peer(vaults, 0).vaultURL()+"/keys/key-00000", "backupPolicy", world.Obj("type", "Continuous")))
 		},
 	},
 	{

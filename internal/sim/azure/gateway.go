@@ -17,14 +17,13 @@ const (
 // machines, in order.
 var extraIPUsers = []string{loadBalancers, applicationGateways, firewalls, bastions, natGateways}
 
-const extraIPs = 5
-
-// publicIP returns the public address of one of extraIPUsers.
+// publicIP returns the public address of the i-th of extraIPUsers.
 func (a address) publicIP(i int) world.Object {
 	return reference(a.ref(publicIPs, a.machinesWithRole()+i))
 }
 
-// front returns a frontend configuration with a public address in a subnet.
+// front returns a frontend configuration in a subnet with the public address of the i-th of
+// extraIPUsers.
 func (a address) front(i int) []any {
 	return world.Items(world.Obj("name", "front", "properties", world.Obj("publicIPAddress", a.publicIP(i), "subnet", a.anySubnet())))
 }

@@ -56,7 +56,7 @@ func (c *Cloud) graph(w http.ResponseWriter, r *http.Request, government bool) {
 			case role != "reader" && !c.hasConsent(claims.Application):
 				refuseGraph(w, gateway.Fault{Kind: gateway.Deny})
 			case !known:
-				if !c.isAnswered(w, r, "") {
+				if !c.answerUnsimulated(w, r, "") {
 					writeJSON(w, http.StatusNotFound, graphError("Request_ResourceNotFound", "Resource '"+path+"' does not exist."))
 				}
 			case s.noQueryOptions && (r.URL.Query().Has("$top") || r.URL.Query().Has("$select")):

@@ -61,7 +61,7 @@ var networkKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.PublicIPAddress", arm: publicIPs, prefix: "pip-",
-		count: func(a address) int { return a.machinesWithRole() + extraIPs },
+		count: func(a address) int { return a.machinesWithRole() + len(extraIPUsers) },
 		body: func(a address) world.Object {
 			p := world.Obj("publicIPAllocationMethod", "Static", "ipAddress", fmt.Sprintf("20.%d.%d.%d", a.sub.number%200, a.i/250, 1+a.i%250))
 			switch {
@@ -181,7 +181,8 @@ func nsgBody(a address) world.Object {
 		"networkInterfaces", a.guardedInterfaces(), "subnets", a.guardedSubnets()))
 }
 
-// guardedInterfaces is the inverse of guardedBy.
+// guardedInterfaces returns the interfaces of the machines for which guardedBy returns this
+// group.
 func (a address) guardedInterfaces() []any {
 	var ids []any
 	if a.i == 0 {
@@ -200,14 +201,16 @@ func (a address) guardedInterfaces() []any {
 	return ids
 }
 
+// guardedSubnets returns the subnets for which guard returns this group, without the last one
+// of each network.
 func (a address) guardedSubnets() []any {
 	var ids []any
 	if a.i == 0 {
 		return nil
 	}
-	for q := a.i - 1; q < a.countOf(vnets)*subnetsEach; q += a.countOf(nsgs) - 1 {
-		if q%subnetsEach < subnetsEach-1 {
-			ids = append(ids, reference(a.ref(vnets, q/subnetsEach)+"/subnets/"+fmt.Sprintf("snet-%05d", q%subnetsEach)))
+	for n := a.i - 1; n < a.countOf(vnets)*subnetsEach; n += a.countOf(nsgs) - 1 {
+		if n%subnetsEach < subnetsEach-1 {
+			ids = append(ids, reference(a.ref(vnets, n/subnetsEach)+"/subnets/"+fmt.Sprintf("snet-%05d", n%subnetsEach)))
 		}
 	}
 	return ids

@@ -43,7 +43,7 @@ var platformKinds = []*kind{
 			return a.resource("sku", world.Obj("name", "premium"), "properties", world.Obj("workspaceUrl", a.name()+".azuredatabricks.net", "publicNetworkAccess", "Disabled", "requiredNsgRules", "NoAzureDatabricksRules",
 				"parameters", world.Obj("enableNoPublicIp", world.Obj("type", "Bool", "value", true)),
 				"encryption", world.Obj("entities", world.Obj("managedDisk", world.Obj("keySource", "Microsoft.Keyvault",
-					"keyVaultProperties", world.Obj("keyVaultUri", a.peer(vaults, 0).address()+"/", "keyName", "key-00000"))))))
+					"keyVaultProperties", world.Obj("keyVaultUri", a.peer(vaults, 0).vaultURL()+"/", "keyName", "key-00000"))))))
 		},
 	},
 	{

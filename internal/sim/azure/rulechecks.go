@@ -8,7 +8,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// ruleChecks maps kind and rule to a check. The checks are written from the rules'
+// ruleChecks has the checks by type, as in Resource Manager, and rule. The checks are written from the rules'
 // conditions, independently of the product.
 var ruleChecks map[string]map[string]ruleCheck
 
@@ -243,7 +243,7 @@ func exposedAdmin(v *checker, o world.Object) bool {
 // interface as a target.
 func (c *checker) isBalanced(nic string) bool {
 	for balancer := range c.each(loadBalancers) {
-		leads := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
+		isTarget := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
 			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(c world.Object) bool {
 				return strings.HasPrefix(strings.ToLower(c.Text("id")), strings.ToLower(nic)+"/")
 			})
@@ -251,7 +251,7 @@ func (c *checker) isBalanced(nic string) bool {
 		public := slices.ContainsFunc(balancer.Objects("properties", "frontendIPConfigurations"), func(f world.Object) bool {
 			return c.find(f.Text("properties", "publicIPAddress", "id")).Text("properties", "ipAddress") != ""
 		})
-		if leads && public {
+		if isTarget && public {
 			return true
 		}
 	}

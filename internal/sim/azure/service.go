@@ -18,17 +18,17 @@ const (
 var serviceKinds = []*kind{
 	single("Azure.AppConfiguration.ConfigurationStore", "Microsoft.AppConfiguration/configurationStores", "appcsx", func(a address) world.Object {
 		return a.resource("sku", world.Obj("name", "standard"), "identity", a.identity(), "properties", world.Obj("endpoint", "https://"+a.name()+".azconfig.io", "publicNetworkAccess", "Disabled", "disableLocalAuth", true,
-			"enablePurgeProtection", true, "softDeleteRetentionInDays", 7, "encryption", world.Obj("keyVaultProperties", world.Obj("keyIdentifier", a.keyAddress()))))
+			"enablePurgeProtection", true, "softDeleteRetentionInDays", 7, "encryption", world.Obj("keyVaultProperties", world.Obj("keyIdentifier", a.keyURL()))))
 	}),
 	single("Azure.Batch.Account", "Microsoft.Batch/batchAccounts", "batchx", func(a address) world.Object {
 		return a.resource("identity", a.identity(), "properties", world.Obj("accountEndpoint", a.name()+".westeurope.batch.azure.com", "poolAllocationMode", "BatchService", "publicNetworkAccess", "Disabled",
 			"allowedAuthenticationModes", world.Items("AAD"), "autoStorage", world.Obj("storageAccountId", a.ref(storage, 0)), "keyVaultReference", world.Obj("id", a.ref(vaults, 0)),
-			"encryption", world.Obj("keySource", "Microsoft.KeyVault", "keyVaultProperties", world.Obj("keyIdentifier", a.keyAddress()))))
+			"encryption", world.Obj("keySource", "Microsoft.KeyVault", "keyVaultProperties", world.Obj("keyIdentifier", a.keyURL()))))
 	}),
 	single("Azure.CognitiveServices.Account", "Microsoft.CognitiveServices/accounts", "aix", func(a address) world.Object {
 		return a.resource("kind", "OpenAI", "sku", world.Obj("name", "S0"), "identity", a.identity(), "properties", world.Obj("endpoint", "https://"+a.name()+".openai.azure.com/", "publicNetworkAccess", "Disabled", "disableLocalAuth", true,
 			"networkAcls", world.Obj("defaultAction", "Deny", "ipRules", []any{}, "virtualNetworkRules", world.Items(world.Obj("id", a.anySubnet().Text("id")))),
-			"encryption", world.Obj("keySource", "Microsoft.KeyVault", "keyVaultProperties", world.Obj("keyVaultUri", a.peer(vaults, 0).address()+"/", "keyName", "key-00000"))))
+			"encryption", world.Obj("keySource", "Microsoft.KeyVault", "keyVaultProperties", world.Obj("keyVaultUri", a.peer(vaults, 0).vaultURL()+"/", "keyName", "key-00000"))))
 	}),
 	single("Azure.Devices.IotHub", "Microsoft.Devices/IotHubs", "iotx", func(a address) world.Object {
 		return a.resource("sku", world.Obj("name", "S1", "tier", "Standard", "capacity", 1), "properties", world.Obj("hostName", a.name()+".azure-devices.net", "state", "Active", "publicNetworkAccess", "Enabled",
@@ -64,28 +64,28 @@ var serviceKinds = []*kind{
 	}),
 	single("Azure.DataFactory.Factory", "Microsoft.DataFactory/factories", "adfx", func(a address) world.Object {
 		return a.resource("identity", a.identity(), "properties", world.Obj("createTime", "2025-03-04T05:06:07Z", "publicNetworkAccess", "Disabled", "repoConfiguration", world.Obj("type", "FactoryGitHubConfiguration", "repositoryName", "pipelines"),
-			"encryption", world.Obj("vaultBaseUrl", a.peer(vaults, 0).address(), "keyName", "key-00000")))
+			"encryption", world.Obj("vaultBaseUrl", a.peer(vaults, 0).vaultURL(), "keyName", "key-00000")))
 	}),
 	single("Azure.Synapse.Workspace", synapse, "synx", func(a address) world.Object {
 		return a.resource("identity", a.identity(), "properties", world.Obj("publicNetworkAccess", "Enabled", "azureADOnlyAuthentication", true, "managedVirtualNetwork", "default", "trustedServiceBypassEnabled", false,
 			"managedVirtualNetworkSettings", world.Obj("preventDataExfiltration", true), "defaultDataLakeStorage", world.Obj("resourceId", a.ref(storage, 0)),
-			"encryption", world.Obj("cmk", world.Obj("key", world.Obj("name", "default", "keyVaultUrl", a.keyAddress())))))
+			"encryption", world.Obj("cmk", world.Obj("key", world.Obj("name", "default", "keyVaultUrl", a.keyURL())))))
 	}),
 	nested("Azure.Synapse.FirewallRule", synapse+"/firewallRules", "rule-", synapse, func(address) world.Object {
 		return world.Obj("properties", world.Obj("startIpAddress", "203.0.113.10", "endIpAddress", "203.0.113.20"))
 	}),
 	single("Azure.MachineLearning.Workspace", "Microsoft.MachineLearningServices/workspaces", "mlw-", func(a address) world.Object {
 		return a.resource("kind", "Default", "identity", a.identity(), "properties", world.Obj("publicNetworkAccess", "Disabled", "hbiWorkspace", true, "managedNetwork", world.Obj("isolationMode", "AllowOnlyApprovedOutbound"),
-			"storageAccount", a.ref(storage, 0), "keyVault", a.ref(vaults, 0), "encryption", world.Obj("status", "Enabled", "keyVaultProperties", world.Obj("keyIdentifier", a.keyAddress()))))
+			"storageAccount", a.ref(storage, 0), "keyVault", a.ref(vaults, 0), "encryption", world.Obj("status", "Enabled", "keyVaultProperties", world.Obj("keyIdentifier", a.keyURL()))))
 	}),
 	single("Azure.DataProtection.BackupVault", "Microsoft.DataProtection/backupVaults", "bvault-", func(a address) world.Object {
 		return a.resource("identity", a.identity(), "properties", world.Obj("storageSettings", world.Items(world.Obj("datastoreType", "VaultStore", "type", "GeoRedundant")), "isVaultProtectedByResourceGuard", true,
 			"securitySettings", world.Obj("softDeleteSettings", world.Obj("state", "AlwaysOn", "retentionDurationInDays", 14), "immutabilitySettings", world.Obj("state", "Locked"),
-				"encryptionSettings", world.Obj("state", "Enabled", "keyVaultProperties", world.Obj("keyUri", a.keyAddress())))))
+				"encryptionSettings", world.Obj("state", "Enabled", "keyVaultProperties", world.Obj("keyUri", a.keyURL())))))
 	}),
 	single("Azure.Kusto.Cluster", "Microsoft.Kusto/clusters", "adxx", func(a address) world.Object {
 		return a.resource("sku", world.Obj("name", "Standard_E8ads_v5", "tier", "Standard", "capacity", 2), "properties", world.Obj("state", "Running", "uri", "https://"+a.name()+".westeurope.kusto.windows.net", "publicNetworkAccess", "Disabled",
-			"enableDiskEncryption", true, "enableDoubleEncryption", true, "trustedExternalTenants", []any{}, "keyVaultProperties", world.Obj("keyVaultUri", a.peer(vaults, 0).address(), "keyName", "key-00000")))
+			"enableDiskEncryption", true, "enableDoubleEncryption", true, "trustedExternalTenants", []any{}, "keyVaultProperties", world.Obj("keyVaultUri", a.peer(vaults, 0).vaultURL(), "keyName", "key-00000")))
 	}),
 	single("Azure.Purview.Account", "Microsoft.Purview/accounts", "pviewx", func(a address) world.Object {
 		return a.resource("properties", world.Obj("publicNetworkAccess", "Disabled", "createdAt", "2025-03-04T05:06:07Z", "endpoints", world.Obj("catalog", "https://"+a.name()+".purview.azure.com/catalog")))
@@ -165,5 +165,5 @@ func nested(typ posture.EntityType, arm, prefix, in string, body func(a address)
 	return &kind{typ: typ, arm: arm, prefix: prefix, in: in, count: one, body: body}
 }
 
-// keyAddress returns the address of a key in the first key vault.
-func (a address) keyAddress() string { return a.peer(vaults, 0).address() + "/keys/key-00000" }
+// keyURL returns the URL of a key in the first key vault.
+func (a address) keyURL() string { return a.peer(vaults, 0).vaultURL() + "/keys/key-00000" }
