@@ -36,7 +36,7 @@ func (c *Cloud) Change(change Change) error {
 	}
 	a := address{Cloud: c, k: k, project: p, parent: change.Parent}
 	if _, exists := a.get(change.Name); exists == (change.Make != nil) {
-		return fmt.Errorf("%s %q: a created resource must not exist, any other must exist (it exists: %v)", change.Type, change.Name, exists)
+		return fmt.Errorf("%s %q: a resource must not exist before it is created, and must exist before it is changed or removed (it exists: %v)", change.Type, change.Name, exists)
 	}
 	c.Changes.Apply(world.Change{
 		Ref:   world.Ref{Type: change.Type, Place: a.place(), Name: change.Name},

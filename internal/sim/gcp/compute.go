@@ -34,7 +34,7 @@ func item(key, value string) world.Object { return world.Obj("key", key, "value"
 // publicIP returns the i-th public address of a block. The blocks are the multiples of 8:
 // each has the networks 34.block.0.0/16 to 34.(block+7).0.0/16.
 func publicIP(block, i int) string {
-	return fmt.Sprintf("34.%d.%d.%d", block+(i>>16&7), i>>8&255, i&255)
+	return fmt.Sprintf("34.%d.%d.%d", block+((i>>16)&7), (i>>8)&255, i&255)
 }
 
 var computeKinds = []*kind{
@@ -49,7 +49,7 @@ var computeKinds = []*kind{
 			if !a.violates("gcp-project-oslogin") {
 				items = append(items, item("enable-oslogin", "TRUE"))
 			}
-			return world.Obj("creationTimestamp", a.createdHere(), "commonInstanceMetadata", world.Obj("kind", "compute#metadata", "fingerprint", "x1", "items", items),
+			return world.Obj("creationTimestamp", a.computeCreated(), "commonInstanceMetadata", world.Obj("kind", "compute#metadata", "fingerprint", "x1", "items", items),
 				"defaultServiceAccount", a.defaultAccount(), "defaultNetworkTier", "PREMIUM", "xpnProjectStatus", "UNSPECIFIED_XPN_PROJECT_STATUS")
 		},
 	},

@@ -23,10 +23,10 @@ type checker struct {
 	admins   map[string]bool // service accounts with too many permissions
 	logs     map[string]bool // buckets that receive logs
 	logged   map[string]bool // names of networks whose DNS queries are logged
-	open     []world.Object  // firewall rules that allow the internet
+	open     []world.Object  // firewall rules that allow ingress from the internet
 	rings    map[string]bool // key rings with public access
 	keys     map[string]bool // keys that encrypt something
-	disabled map[string]bool // service accounts
+	disabled map[string]bool // whether a service account is disabled, by email
 	parent   string          // name of the enclosing resource
 }
 
@@ -41,7 +41,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 		v := &checker{Cloud: c, project: p, admins: map[string]bool{}, logs: map[string]bool{}, logged: map[string]bool{}, rings: map[string]bool{}, keys: map[string]bool{}, disabled: map[string]bool{}}
 		v.prepare()
 		for _, t := range slices.Sorted(maps.Keys(ruleChecks)) {
-			going := v.visit(t, func(a address, name string, o world.Object) bool {
+			more := v.visit(t, func(a address, name string, o world.Object) bool {
 				v.parent = a.parent
 				for _, rule := range slices.Sorted(maps.Keys(ruleChecks[t])) {
 					if ruleChecks[t][rule](v, o) && !yield(world.Finding{Rule: rule, Entity: a.entityOf(name, locationOf(a, o))}) {
@@ -50,7 +50,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 				}
 				return true
 			})
-			if !going {
+			if !more {
 				return
 			}
 		}
@@ -59,23 +59,23 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 
 // locationOf returns the location in a resource's name, if any.
 func locationOf(a address, o world.Object) string {
-	switch a.k.where {
-	case inProject:
+	if a.k.where == inProject {
 		return posture.Global
 	}
 	return placeOf(linkOf(o))
 }
 
-// visit visits all resources of a kind.
+// visit calls f for every resource of a kind, which may be nested in another kind, until f
+// returns false. It reports whether f always returned true.
 func (c *checker) visit(t posture.EntityType, f func(a address, name string, o world.Object) bool) bool {
 	a := address{Cloud: c.Cloud, k: kinds[t], project: c.project}
-	going := true
+	more := true
 	list := func(a address) bool {
 		a.list(0, -1, func(name string, o world.Object) bool {
-			going = f(a, name, o)
-			return going
+			more = f(a, name, o)
+			return more
 		})
-		return going
+		return more
 	}
 	if a.k.in == "" {
 		return list(a)
@@ -93,7 +93,7 @@ func (c *checker) each(t posture.EntityType) iter.Seq[world.Object] {
 	}
 }
 
-// prepare collects the data that checks of other kinds need.
+// prepare collects the facts that the checks of other kinds of resources need.
 func (c *checker) prepare() {
 	for o := range c.each(projectType) {
 		c.bindings = o.Objects("_policy", "bindings")
@@ -131,7 +131,7 @@ func (c *checker) prepare() {
 	for t := range kinds {
 		if t != cryptoType {
 			for o := range c.each(t) {
-				c.encrypted(o)
+				c.recordKeys(o)
 			}
 		}
 	}
@@ -141,8 +141,8 @@ func (c *checker) prepare() {
 	})
 }
 
-// encrypted records the keys that a value refers to.
-func (c *checker) encrypted(value any) {
+// recordKeys records the encryption keys that a value refers to.
+func (c *checker) recordKeys(value any) {
 	switch value := value.(type) {
 	case string:
 		if strings.Contains(value, "/cryptoKeys/") {
@@ -151,11 +151,11 @@ func (c *checker) encrypted(value any) {
 		}
 	case world.Object:
 		for _, f := range value {
-			c.encrypted(f.Value)
+			c.recordKeys(f.Value)
 		}
 	case []any:
 		for _, e := range value {
-			c.encrypted(e)
+			c.recordKeys(e)
 		}
 	}
 }

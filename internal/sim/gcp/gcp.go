@@ -112,9 +112,9 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.token(w, r)
 		return
 	}
-	x, no := c.parse(r)
-	if no != nil {
-		x.refuse(w, no)
+	x, failed := c.parse(r)
+	if failed != nil {
+		x.refuse(w, failed)
 		return
 	}
 	c.faults.Serve(w, r, gateway.Exchange{

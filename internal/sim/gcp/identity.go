@@ -135,9 +135,9 @@ func (a *account) has(permission string) bool {
 }
 
 const (
-	tokenURI   = "https://oauth2.googleapis.com/token"
-	tokenTime  = time.Hour
-	tokenStart = "ya29."
+	tokenURI    = "https://oauth2.googleapis.com/token"
+	tokenLife   = time.Hour
+	tokenPrefix = "ya29."
 )
 
 // token handles POST /token: it exchanges a signed assertion for an access
@@ -176,7 +176,7 @@ func (c *Cloud) token(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			writeJSON(w, http.StatusOK, map[string]any{
-				"access_token": c.mint(a.email, c.options.Now().Add(tokenTime)), "expires_in": int(tokenTime.Seconds()), "token_type": "Bearer",
+				"access_token": c.mint(a.email, c.options.Now().Add(tokenLife)), "expires_in": int(tokenLife.Seconds()), "token_type": "Bearer",
 			})
 		},
 	})
@@ -228,7 +228,7 @@ func (c *Cloud) verify(assertion string) (*account, error) {
 // mint returns a token of an account that expires at some time.
 func (c *Cloud) mint(email string, end time.Time) string {
 	body := email + "|" + strconv.FormatInt(end.Unix(), 10)
-	return tokenStart + base64.RawURLEncoding.EncodeToString([]byte(body+"|"+c.sign(body)))
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(body+"|"+c.sign(body)))
 }
 
 func (c *Cloud) sign(body string) string {
@@ -239,7 +239,7 @@ func (c *Cloud) sign(body string) string {
 
 // bearer returns the account of a call's token, or nil.
 func (c *Cloud) bearer(r *http.Request) *account {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenStart)
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenPrefix)
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	parts := strings.Split(string(raw), "|")
 	if !ok || err != nil || len(parts) != 3 {

@@ -21,10 +21,10 @@ type kind struct {
 
 	prefix string                   // of names, followed by a number; {project} is replaced by the project
 	names  func(a address) []string // fixed names, instead of prefix
-	// count returns how many there are in a project, or in the parent resource.
-	// When nil, it is the number of names.
+	// count returns the number of resources in a project or, if the kind is nested, in the
+	// enclosing resource. When it is nil, that is the number of names.
 	count func(a address) int
-	// body returns the description of one, without name and link.
+	// body returns the description of a resource, without name and link.
 	body func(a address) world.Object
 	// named returns the fields that identify a resource, such as its name or path. When
 	// nil, describe adds the usual ones: the name without a path, and for Compute Engine
@@ -81,7 +81,8 @@ func (a address) seed(what string) world.Seed {
 // violates reports whether the resource must violate a rule.
 func (a address) violates(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// scaled returns permille of the size, but not less than minimum.
+// scaled returns a number of resources that grows with the size of the simulated cloud: permille
+// thousandths of it, but at least minimum.
 func (a address) scaled(permille, minimum int) int { return max(minimum, a.options.Size*permille/1000) }
 
 // countOf returns the number of resources of a kind in the project.
@@ -231,14 +232,14 @@ func (a address) describe() world.Object {
 	case a.k.named != nil:
 		return append(a.k.named(a), a.k.body(a)...)
 	case a.k.service == "compute":
-		return append(world.Obj("kind", "compute#"+a.k.collection, "id", a.id(), "name", a.name(), "selfLink", a.link(), "creationTimestamp", a.createdHere()), a.k.body(a)...)
+		return append(world.Obj("kind", "compute#"+a.k.collection, "id", a.id(), "name", a.name(), "selfLink", a.link(), "creationTimestamp", a.computeCreated()), a.k.body(a)...)
 	}
 	return append(world.Obj("name", a.name()), a.k.body(a)...)
 }
 
-// createdHere returns the creation time in Compute Engine's format, with the time
+// computeCreated returns the creation time in Compute Engine's format, with the time
 // zone of California.
-func (a address) createdHere() string {
+func (a address) computeCreated() string {
 	t, _ := time.Parse(time.RFC3339, a.created())
 	return t.In(time.FixedZone("", -8*3600)).Format("2006-01-02T15:04:05.000-07:00")
 }

@@ -20,9 +20,9 @@ func (c *call) address(t posture.EntityType) address {
 // list returns a handler that answers with a page of a kind in the given field.
 func list(t posture.EntityType, field string, shape ...func(address, world.Object) world.Object) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
-		from, no := x.from()
-		if no != nil {
-			return nil, no
+		from, failed := x.from()
+		if failed != nil {
+			return nil, failed
 		}
 		a := x.address(t)
 		if a.k.in != "" {
@@ -136,9 +136,9 @@ func binding(role string, members ...string) world.Object {
 // kind, grouped by location.
 func aggregatedList(t posture.EntityType) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
-		from, no := x.from()
-		if no != nil {
-			return nil, no
+		from, failed := x.from()
+		if failed != nil {
+			return nil, failed
 		}
 		a := x.address(t)
 		found := map[string][]any{}

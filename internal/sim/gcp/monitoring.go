@@ -103,6 +103,8 @@ var monitoringKinds = []*kind{
 	{
 		typ: dnsPolicyType, service: "dns", collection: "policies", prefix: "dns-", count: two,
 		body: func(a address) world.Object {
+			// The first policy logs the queries of its networks; the second does not, and has the
+			// networks that violate the rule.
 			var networks []any
 			for i := range a.networks() {
 				if a.peer(networkType, i).violates("gcp-dns-logging") == (a.i == 1) {

@@ -32,6 +32,7 @@ var networkKinds = []*kind{
 			for i := range all {
 				all[i] = fmt.Sprintf("vpc-%05d", i)
 			}
+			// The names must not depend on the number of the resource.
 			if (address{Cloud: a.Cloud, k: a.k, project: a.project}).violates("gcp-default-network") {
 				all[0] = "default"
 			}

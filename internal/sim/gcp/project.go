@@ -149,16 +149,11 @@ func (a address) projectPolicy() world.Object {
 			all = append(all, binding(role, members...))
 		}
 	}
-	user := []string{}
 	if a.violates("gcp-iam-impersonation-project-level") {
 		all = append(all, binding("roles/iam.serviceAccountTokenCreator", "user:eve@example.com"))
 	}
 	if a.violates("gcp-iam-sa-separation") {
-		all = append(all, binding("roles/iam.serviceAccountAdmin", "group:platform@example.com"))
-		user = append(user, "group:platform@example.com")
-	}
-	if len(user) > 0 {
-		all = append(all, binding("roles/iam.serviceAccountUser", user...))
+		all = append(all, binding("roles/iam.serviceAccountAdmin", "group:platform@example.com"), binding("roles/iam.serviceAccountUser", "group:platform@example.com"))
 	}
 	slices.SortFunc(all, func(x, y any) int {
 		return strings.Compare(x.(world.Object).Text("role"), y.(world.Object).Text("role"))

@@ -157,12 +157,12 @@ func (c *call) answer(w http.ResponseWriter, r *http.Request) {
 		c.refuse(w, c.denied())
 		return
 	}
-	out, no := c.route.answer(c)
-	if no != nil && no.status == http.StatusNotFound && c.answerUnsimulated(w, r) {
+	out, failed := c.route.answer(c)
+	if failed != nil && failed.status == http.StatusNotFound && c.answerUnsimulated(w, r) {
 		return
 	}
-	if no != nil {
-		c.refuse(w, no)
+	if failed != nil {
+		c.refuse(w, failed)
 		return
 	}
 	writeJSON(w, http.StatusOK, out)

@@ -50,9 +50,9 @@ func computeRoutes() []route {
 
 var projectRoutes = slices.Concat([]route{
 	{"cloudresourcemanager.projects.list", http.MethodGet, "/v1/projects", "", func(x *call) (world.Object, *failure) {
-		from, no := x.from()
-		if no != nil || !x.account.has("resourcemanager.projects.get") {
-			return world.Obj(), no // without permission, the list is empty
+		from, failed := x.from()
+		if failed != nil || !x.account.has("resourcemanager.projects.get") {
+			return world.Obj(), failed // without permission, the list is empty
 		}
 		end := min(from+x.size(), len(x.order))
 		items := world.Each(end-from, func(i int) world.Object {
@@ -91,9 +91,9 @@ var projectRoutes = slices.Concat([]route{
 	{"iam.projects.serviceAccounts.get", http.MethodGet, "/v1/projects/{project}/serviceAccounts/{name}", "iam.serviceAccounts.get", get(accountType)},
 	{"iam.projects.serviceAccounts.getIamPolicy", http.MethodPost, "/v1/projects/{project}/serviceAccounts/{name}:getIamPolicy", "iam.serviceAccounts.getIamPolicy", policy(accountType)},
 	{"iam.projects.serviceAccounts.keys.list", http.MethodGet, "/v1/projects/{project}/serviceAccounts/{parent}/keys", "iam.serviceAccountKeys.list", func(x *call) (world.Object, *failure) {
-		o, no := list(keyType, "keys")(x)
-		if no != nil {
-			return nil, no
+		o, failed := list(keyType, "keys")(x)
+		if failed != nil {
+			return nil, failed
 		}
 		return world.Obj("keys", o.Get("keys")), nil // always one page
 	}},

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// ruleChecks maps kind and rule to a check. The checks are written from the rules'
+// ruleChecks has the checks by type and rule. The checks are written from the rules'
 // conditions, independently of the product.
 var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	accountType: {"gcp-iam-sa-admin-role": func(v *checker, o world.Object) bool {
@@ -188,7 +188,8 @@ func isPublic(o world.Object) bool {
 	})
 }
 
-// allowsIngress reports whether a firewall rule allows anything from the internet.
+// allowsIngress reports whether a firewall rule allows anything from one of the ranges, which
+// are by default those of the whole internet.
 func allowsIngress(o world.Object, from ...string) bool {
 	if len(from) == 0 {
 		from = []string{"0.0.0.0/0", "::/0"}
@@ -204,7 +205,7 @@ func allows(o world.Object, port int) bool {
 		if protocol == "all" {
 			return true
 		}
-		return protocol == "tcp" && (len(a.List("ports")) == 0 || slices.ContainsFunc(a.List("ports"), func(p any) bool { return overlapsPorts(p.(string), port, port) }))
+		return protocol == "tcp" && (len(a.List("ports")) == 0 || slices.ContainsFunc(a.List("ports"), func(p any) bool { return containsPorts(p.(string), port, port) }))
 	})
 }
 
@@ -216,12 +217,12 @@ func allowsAll(o world.Object) bool {
 		if protocol != "tcp" && protocol != "udp" {
 			return protocol == "all"
 		}
-		return len(ports) == 0 || slices.ContainsFunc(ports, func(p any) bool { return overlapsPorts(p.(string), 1, 65535) })
+		return len(ports) == 0 || slices.ContainsFunc(ports, func(p any) bool { return containsPorts(p.(string), 1, 65535) })
 	})
 }
 
-// overlapsPorts reports whether a port range such as 20-25 contains another.
-func overlapsPorts(ports string, from, to int) bool {
+// containsPorts reports whether a port range such as 20-25 contains another.
+func containsPorts(ports string, from, to int) bool {
 	low, high, ranged := strings.Cut(ports, "-")
 	if !ranged {
 		high = low
@@ -266,13 +267,13 @@ func isExposed(v *checker, o world.Object) bool {
 	}
 	return slices.ContainsFunc(v.open, func(f world.Object) bool {
 		// The addresses are IPv4.
-		in := slices.Contains(f.List("sourceRanges"), any("0.0.0.0/0")) &&
+		reachesNetwork := slices.Contains(f.List("sourceRanges"), any("0.0.0.0/0")) &&
 			slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool { return n.Text("network") == f.Text("network") })
 		tags, accounts := f.List("targetTags"), f.List("targetServiceAccounts")
-		meant := len(tags) == 0 && len(accounts) == 0 ||
+		isTarget := len(tags) == 0 && len(accounts) == 0 ||
 			slices.ContainsFunc(tags, func(t any) bool { return slices.Contains(o.List("tags", "items"), t) }) ||
 			slices.ContainsFunc(accounts, func(a any) bool { return runsAs(o, a.(string)) })
-		return in && meant
+		return reachesNetwork && isTarget
 	})
 }
 

@@ -33,7 +33,7 @@ var runtimeKinds = []*kind{
 		typ: runType, service: "run", collection: "services", where: inLocation, prefix: "fn-", count: func(a address) int { return a.scaled(30, 5) + 2 }, named: pathNamed,
 		body: func(a address) world.Object {
 			invoker := "serviceAccount:" + a.email(1)
-			if a.i < a.countOf(functionType) && a.i%2 == 1 && a.peer(functionType, a.i).violates("gcp-function-public") && a.i%4 == 1 {
+			if a.i < a.countOf(functionType) && a.i%4 == 1 && a.peer(functionType, a.i).violates("gcp-function-public") {
 				invoker = "allUsers"
 			}
 			return world.Obj("uid", a.id(), "uri", "https://"+a.name()+"-x.a.run.app", "ingress", "INGRESS_TRAFFIC_ALL", "createTime", a.created(), "labels", a.labels(),
@@ -114,7 +114,7 @@ func function(a address) world.Object {
 		switch a.i % 4 {
 		case 0:
 			p = grants(binding("roles/cloudfunctions.invoker", "allUsers"))
-		case 1: // in Cloud Run
+		case 1: // the invoker is in the policy of the Cloud Run service
 			ingress = world.PickOne(a.seed("ingress"), "ALLOW_ALL", "ALLOW_INTERNAL_ONLY")
 		case 2:
 			ingress, p = "ALLOW_ALL", grants(binding("roles/cloudfunctions.invoker", "allUsers"))

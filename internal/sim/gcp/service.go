@@ -165,9 +165,9 @@ var serviceRoutes = slices.Concat([]route{
 	}},
 	{"cloudscheduler.projects.locations.list", http.MethodGet, "/v1/projects/{project}/locations", "cloudscheduler.locations.list", locations},
 	{"firestore.projects.databases.list", http.MethodGet, "/v1/projects/{project}/databases", "datastore.databases.list", func(x *call) (world.Object, *failure) {
-		o, no := list(firestoreType, "databases")(x)
-		if no != nil {
-			return nil, no
+		o, failed := list(firestoreType, "databases")(x)
+		if failed != nil {
+			return nil, failed
 		}
 		return world.Obj("databases", o.Get("databases")), nil // always one page
 	}},
