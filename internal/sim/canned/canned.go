@@ -58,7 +58,7 @@ type Responses struct {
 // A request is an HTTP request, read as one of the calls that it may mean.
 type request struct {
 	call     string
-	literals int // how specific the name is
+	literals int // how specific the name of the call is: see route
 	address  string
 	input    []byte // JSON
 	write    func(w http.ResponseWriter, answer json.RawMessage)
@@ -125,29 +125,29 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rs := c.responses.Load()
-	names := append(c.declared.find(r, body), rs.own.find(r, body)...)
-	slices.SortStableFunc(names, func(a, b request) int { return cmp.Compare(b.literals, a.literals) })
-	if !rs.serve(w, names) {
+	candidates := append(c.declared.find(r, body), rs.own.find(r, body)...)
+	slices.SortStableFunc(candidates, func(a, b request) int { return cmp.Compare(b.literals, a.literals) })
+	if !rs.serve(w, candidates) {
 		c.next.ServeHTTP(w, r)
 	}
 }
 
-// serve answers a request that may have several names. It reports false when there is no
-// response.
-func (rs *Responses) serve(w http.ResponseWriter, names []request) bool {
-	for _, x := range names {
+// serve answers an HTTP request, which may mean any of the candidates. It reports false when
+// there is no response.
+func (rs *Responses) serve(w http.ResponseWriter, candidates []request) bool {
+	for _, x := range candidates {
 		if answer, ok := rs.Answers[x.call]; ok {
 			rs.answer(w, x, answer)
 			return true
 		}
 	}
-	if rs.Unanswered == nil || len(names) == 0 {
+	if rs.Unanswered == nil || len(candidates) == 0 {
 		return false
 	}
-	best, answer := names[0], rs.Unanswered(names[0].call)
-	for _, x := range names[1:] {
-		if _, refused := answer.(string); !refused && answer != nil {
-			break
+	best, answer := candidates[0], rs.Unanswered(candidates[0].call)
+	for _, x := range candidates[1:] {
+		if _, isError := answer.(string); !isError && answer != nil {
+			break // prefer the first response that is not an error
 		}
 		if other := rs.Unanswered(x.call); other != nil {
 			best, answer = x, other

@@ -45,7 +45,7 @@ func TestEveryRuleFiresAndPasses(t *testing.T) {
 			fixtures[p] <- newFixture(t, p)
 		}
 	}
-	var sources [3]atomic.Int64 // number of attempts by their source
+	var origins [3]atomic.Int64 // number of attempts by their origin
 	t.Run("rules", func(t *testing.T) {
 		for _, e := range product.Rules {
 			t.Run(string(e.ID), func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestEveryRuleFiresAndPasses(t *testing.T) {
 						t.Errorf("no answers with which the rule %s; add a case with raw answers: %v", want, err)
 						continue
 					}
-					sources[a.source].Add(1)
+					origins[a.origin].Add(1)
 					r := <-fixtures[e.Provider]
 					err = b.confirm(t.Context(), r, e, a, want)
 					fixtures[e.Provider] <- r
@@ -67,7 +67,8 @@ func TestEveryRuleFiresAndPasses(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("answers: %d of cases of rules, %d derived from their entities, %d of cases of types", sources[0].Load(), sources[1].Load(), sources[2].Load())
+	t.Logf("answers: %d of cases of rules, %d derived from their entities, %d of cases of types",
+		origins[caseOfRule].Load(), origins[derivedFromRule].Load(), origins[caseOfType].Load())
 }
 
 // workers is the number of accounts of each cloud that are read at the same time.
@@ -81,10 +82,19 @@ const (
 	passes verdict = "passes" // at least one resource passes, and none is unknown
 )
 
+// An origin is where the answers of an attempt come from.
+type origin int
+
+const (
+	caseOfRule      origin = iota
+	derivedFromRule        // derived from the entities of a case of the rule
+	caseOfType
+)
+
 // An attempt is a case with raw answers.
 type attempt struct {
 	catalog.Case
-	source int // 0: a case of the rule; 1: derived from a case of the rule; 2: a case of the type
+	origin origin
 }
 
 // A bench evaluates rules.
@@ -223,7 +233,7 @@ func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attem
 				continue
 			}
 			c.Violates, c.Unknown, c.NotApplicable = nil, nil, nil // its expected verdicts are not compared
-			if !yield(attempt{c, 0}, nil) {
+			if !yield(attempt{c, caseOfRule}, nil) {
 				return
 			}
 		}
@@ -233,18 +243,18 @@ func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attem
 					continue
 				}
 				answers, err := b.derive(ctx, e, c, o)
-				if !yield(attempt{catalog.Case{Name: c.Name, Answers: answers, Parameters: c.Parameters, At: c.At}, 1}, err) {
+				if !yield(attempt{catalog.Case{Name: c.Name, Answers: answers, Parameters: c.Parameters, At: c.At}, derivedFromRule}, err) {
 					return
 				}
 			}
 		}
 		typeCases, err := b.typeCases[e.Type]()
 		if err != nil {
-			yield(attempt{source: 2}, err)
+			yield(attempt{origin: caseOfType}, err)
 			return
 		}
 		for _, c := range typeCases {
-			if c.Get == "" && !c.Fails && !yield(attempt{catalog.Case{Name: c.Name, Answers: c.Answers}, 2}, nil) {
+			if c.Get == "" && !c.Fails && !yield(attempt{catalog.Case{Name: c.Name, Answers: c.Answers}, caseOfType}, nil) {
 				return
 			}
 		}

@@ -162,8 +162,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	code := 0
 	if err != nil {
 		code, text = 2, err.Error()
-		if no, ok := err.(*refusal); ok { //nolint:errorlint // it is never wrapped
-			code = no.code
+		if refused, ok := err.(*refusal); ok { //nolint:errorlint // it is never wrapped
+			code = refused.code
 		}
 	}
 	if text != "" {
@@ -173,19 +173,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // parse parses a command line.
-func parse(name string, words []string) Call {
-	c := Call{Program: name, Options: map[string][]string{}}
+func parse(program string, words []string) Call {
+	c := Call{Program: program, Options: map[string][]string{}}
 	option := ""
 	for _, word := range words {
 		rest, isOption := strings.CutPrefix(word, "--")
 		switch {
 		case isOption:
 			name, value, hasValue := strings.Cut(rest, "=")
+			values := c.Options[name]
 			option = name
-			c.Options[name] = append(c.Options[name], []string{}...) // the key, for an option without value
 			if hasValue {
-				c.Options[name], option = append(c.Options[name], value), ""
+				values, option = append(values, value), ""
 			}
+			c.Options[name] = values // also without a value: then the following words are its values, if any
 		case option != "":
 			c.Options[option] = append(c.Options[option], word)
 		default:
@@ -204,7 +205,7 @@ func (s *Server) run(ctx context.Context, c Call) (string, error) {
 		}
 		options := strings.Fields(found.options)
 		for name := range c.Options {
-			if !slices.Contains(options, name) && !slices.Contains(everywhere[c.Program], name) {
+			if !slices.Contains(options, name) && !slices.Contains(commonOptions[c.Program], name) {
 				return "", fmt.Errorf("%s: unrecognized arguments: --%s", c, name)
 			}
 		}
@@ -214,8 +215,8 @@ func (s *Server) run(ctx context.Context, c Call) (string, error) {
 	return "", fmt.Errorf("%s: no such command", c)
 }
 
-// everywhere are the options that all commands of a program accept.
-var everywhere = map[string][]string{
+// commonOptions are the options that all commands of a program accept.
+var commonOptions = map[string][]string{
 	"aws": {"region", "query", "output"}, "az": {"query", "output", "only-show-errors"}, "gcloud": {"project", "format", "quiet"},
 }
 
@@ -249,7 +250,7 @@ func (s *Server) drop(path string) bool {
 	return ok
 }
 
-// withPrefix returns the objects whose path has a prefix.
+// withPrefix returns the paths of the objects whose path has a prefix.
 func (s *Server) withPrefix(prefix string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -42,10 +42,10 @@ func TestPolicyVersionsHaveAnyNumber(t *testing.T) {
 		mustRun(t, s, "iam create-policy-version "+policy+"--policy-document {} --set-as-default")
 	}
 	if got := mustRun(t, s, "iam get-policy "+policy+"--query Policy.DefaultVersionId"); got != "v12" {
-		t.Errorf("the default version is %s", got)
+		t.Errorf("the default version is %s, want v12", got)
 	}
 	if got := mustRun(t, s, others); got != "v11\tv10\tv9\tv8" {
-		t.Errorf("the other versions are %q", got)
+		t.Errorf("the other versions are %q, want v11 to v8", got)
 	}
 	if _, err := run(t, s, "iam create-policy-version "+policy+"--policy-document {} --set-as-default"); err == nil {
 		t.Errorf("a policy has more than %d versions", maxVersions)

@@ -77,7 +77,7 @@ func filterValue(f *ber.Packet, name string) string {
 func (d *domain) netlogon() []byte {
 	const flags = 0x1 | 0x8 | 0x10 | 0x20 | 0x40 | 0x100 // PDC, GC, LDAP, DS, KDC, writable
 	b := binary.LittleEndian.AppendUint16(nil, opcodeSAMLogonResponseEx)
-	b = binary.LittleEndian.AppendUint16(b, 0)
+	b = binary.LittleEndian.AppendUint16(b, 0) // reserved
 	b = binary.LittleEndian.AppendUint32(b, flags)
 	b = append(b, guid(d.Root())...)
 	for _, name := range []string{
@@ -87,8 +87,8 @@ func (d *domain) netlogon() []byte {
 	} {
 		b = appendName(b, name)
 	}
-	b = binary.LittleEndian.AppendUint32(b, 0x5)
-	return append(b, 0xff, 0xff, 0xff, 0xff)
+	b = binary.LittleEndian.AppendUint32(b, 0x5) // NtVersion: V1 and V5EX
+	return append(b, 0xff, 0xff, 0xff, 0xff)     // LmNtToken and Lm20Token
 }
 
 // appendName encodes a name in DNS format, without compression.

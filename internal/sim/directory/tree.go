@@ -71,7 +71,7 @@ func (d *domain) container(name, parent string) {
 
 func (d *domain) groupDN(name string) string { return "CN=" + name + ",CN=Users," + d.Root() }
 
-func (d *domain) dns(groups []string) []string {
+func (d *domain) groupDNs(groups []string) []string {
 	all := make([]string, len(groups))
 	for i, g := range groups {
 		all[i] = d.groupDN(g)
@@ -98,7 +98,7 @@ func (d *domain) addGroups(root string) {
 		d.add(d.groupDN(g.Name),
 			attr("objectClass", "top", "group"), attr("objectCategory", "CN=Group,CN=Schema,"+d.configuration()),
 			attr("cn", g.Name), attr("sAMAccountName", g.Name), attr("objectSid", sid(d.GroupSID(g.Name))),
-			attr("member", members...), attr("memberOf", d.dns(g.Groups)...))
+			attr("member", members...), attr("memberOf", d.groupDNs(g.Groups)...))
 	}
 }
 
@@ -116,7 +116,7 @@ func (d *domain) addUsers(root string) {
 			attr("objectSid", sid(d.SID+"-"+strconv.Itoa(firstUserRID+i))),
 			attr("primaryGroupID", strconv.Itoa(usersRID)),
 			attr("userAccountControl", strconv.Itoa(control)),
-			attr("memberOf", d.dns(u.Groups)...))
+			attr("memberOf", d.groupDNs(u.Groups)...))
 		tokens := []string{sid(d.SID + "-" + strconv.Itoa(usersRID)), sid("S-1-5-32-545")}
 		for _, g := range d.memberships(u.Groups) {
 			tokens = append(tokens, sid(d.GroupSID(g)))

@@ -3,7 +3,6 @@ package estate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -53,7 +52,7 @@ func (c *control) Stop() error {
 	}
 	err := c.server.Close()
 	c.work.Wait()
-	return errors.Join(err)
+	return err
 }
 
 func (c *control) list(w http.ResponseWriter, _ *http.Request) {

@@ -14,7 +14,7 @@ func TestInventoryOfTheDemoIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, n := range map[string][2]int{
+	for name, n := range map[string]struct{ got, want int }{
 		"domains":            {len(inv.Domains), 4},
 		"connection servers": {len(inv.ConnectionServers), 20},
 		"farms":              {len(inv.Farms), 50},
@@ -26,8 +26,8 @@ func TestInventoryOfTheDemoIsValid(t *testing.T) {
 		"composers":          {len(inv.Composers), 1},
 		"SAML":               {len(inv.SAMLAuthenticators), 1},
 	} {
-		if n[0] != n[1] {
-			t.Errorf("%d %s, want %d", n[0], name, n[1])
+		if n.got != n.want {
+			t.Errorf("%d %s, want %d", n.got, name, n.want)
 		}
 	}
 }

@@ -87,10 +87,10 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// last returns the health that was read last, or false if none can be read. The product
-// probes its peers as soon as it serves, sometimes before the first reading: then last reads
-// the health now. A real server knows its store before it answers its peers; to the product,
-// an empty store would be a different one.
+// last returns the health that was read last, or false if none can be read. It reads the health
+// now if it was not read before, because the product probes its peers as soon as it serves. A
+// peer that answered without the product's health would report an empty store, which the product
+// would take for a different one.
 func (f *follower) last(ctx context.Context) (desktop.PeerHealth, bool) {
 	h, ok := f.known()
 	if !ok {

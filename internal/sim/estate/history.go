@@ -28,7 +28,7 @@ const HistoryDays = 30
 const (
 	serverFine   = 6 * time.Hour
 	serverCoarse = 7 * 24 * time.Hour
-	fine         = 48 * time.Hour // of other components
+	otherFine    = 48 * time.Hour // of other components
 )
 
 // historyBuilder generates a history.
@@ -77,7 +77,7 @@ func (b *historyBuilder) day(start time.Time) {
 		at := start.Add(time.Duration(7+i*4)*time.Hour + time.Duration(b.rng.IntN(180))*time.Minute)
 		length := time.Duration(4+b.rng.IntN(50)) * time.Minute
 		mishaps := []func(at time.Time, length time.Duration){
-			b.domainDown, b.serverDown, b.gatewayProblem, b.farmFails, b.hostsUnreachable, b.podDown, b.composerDown, b.hostsUnreachable,
+			b.domainDown, b.serverDown, b.gatewayProblem, b.farmFails, b.agentUnreachable, b.podDown, b.composerDown, b.agentUnreachable, // twice: it is the most frequent
 		}
 		mishaps[b.rng.IntN(len(mishaps))](at, length)
 	}
@@ -101,13 +101,13 @@ func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Re
 	})
 }
 
-func one[T any](rng *rand.Rand, all []T) T { return all[rng.IntN(len(all))] }
+func pickOne[T any](rng *rand.Rand, all []T) T { return all[rng.IntN(len(all))] }
 
 func (b *historyBuilder) domainDown(at time.Time, length time.Duration) {
 	if len(b.inv.Domains) < 2 {
 		return
 	}
-	d := one(b.rng, b.inv.Domains[1:])
+	d := pickOne(b.rng, b.inv.Domains[1:])
 	ref := desktop.Ref{Kind: desktop.KindDomain, ID: d.ID, Name: d.DNSName}
 	reason := "no controller of " + d.DNSName + " answers"
 	b.fail(at, length, ref, "", "OK", "ERROR", ref, reason)
@@ -120,7 +120,7 @@ func (b *historyBuilder) serverDown(at time.Time, length time.Duration) {
 	if len(b.inv.ConnectionServers) < 2 {
 		return
 	}
-	cs := one(b.rng, b.inv.ConnectionServers[1:])
+	cs := pickOne(b.rng, b.inv.ConnectionServers[1:])
 	ref := desktop.Ref{Kind: desktop.KindConnectionServer, ID: cs.ID, Name: cs.Name}
 	b.fail(at, length, ref, "", "OK", "NOT_RESPONDING", ref, cs.Name+" does not answer")
 	for _, peer := range b.inv.ConnectionServers {
@@ -132,14 +132,14 @@ func (b *historyBuilder) serverDown(at time.Time, length time.Duration) {
 }
 
 func (b *historyBuilder) gatewayProblem(at time.Time, length time.Duration) {
-	g := one(b.rng, b.inv.Gateways)
+	g := pickOne(b.rng, b.inv.Gateways)
 	ref := desktop.Ref{Kind: desktop.KindGateway, ID: g.ID, Name: g.Name}
 	b.fail(at, length, ref, "", "OK", "PROBLEM", ref, "a back end is unreachable")
 }
 
 // servers returns an enabled farm and its RDS servers.
 func (b *historyBuilder) servers() (desktop.Ref, []desktop.RDSServer) {
-	f := one(b.rng, b.inv.Farms)
+	f := pickOne(b.rng, b.inv.Farms)
 	ref := desktop.Ref{Kind: desktop.KindFarm, ID: f.ID, Name: f.Name}
 	if !f.Enabled {
 		return ref, nil
@@ -158,13 +158,13 @@ func (b *historyBuilder) farmFails(at time.Time, length time.Duration) {
 	}
 }
 
-func (b *historyBuilder) hostsUnreachable(at time.Time, length time.Duration) {
+func (b *historyBuilder) agentUnreachable(at time.Time, length time.Duration) {
 	farm, servers := b.servers()
 	if len(servers) == 0 {
 		return
 	}
 	b.fail(at, length, farm, "", "OK", "WARNING", farm, fmt.Sprintf("errors on 1 of %d enabled servers", len(servers)))
-	b.serverFails(at, length, one(b.rng, servers), farm, string(desktop.RDSAgentUnreachable), desktop.RDSAgentUnreachable.Reason())
+	b.serverFails(at, length, pickOne(b.rng, servers), farm, string(desktop.RDSAgentUnreachable), desktop.RDSAgentUnreachable.Reason())
 }
 
 func (b *historyBuilder) serverFails(at time.Time, length time.Duration, s desktop.RDSServer, farm desktop.Ref, state, reason string) {
@@ -177,8 +177,8 @@ func (b *historyBuilder) podDown(at time.Time, length time.Duration) {
 	if len(b.inv.Pods) == 0 {
 		return
 	}
-	pod := one(b.rng, b.inv.Pods)
-	ref, endpoint := desktop.Ref{Kind: desktop.KindPod, ID: pod.ID, Name: pod.Name}, one(b.rng, pod.Endpoints)
+	pod := pickOne(b.rng, b.inv.Pods)
+	ref, endpoint := desktop.Ref{Kind: desktop.KindPod, ID: pod.ID, Name: pod.Name}, pickOne(b.rng, pod.Endpoints)
 	reason := endpoint.Name + ": it does not answer"
 	b.fail(at, length, ref, "", "OK", "WARNING", ref, reason)
 	b.fail(at, length, ref, endpoint.Name, "ONLINE", "OFFLINE", ref, reason)
@@ -188,7 +188,7 @@ func (b *historyBuilder) composerDown(at time.Time, length time.Duration) {
 	if len(b.inv.Composers) == 0 {
 		return
 	}
-	c := one(b.rng, b.inv.Composers)
+	c := pickOne(b.rng, b.inv.Composers)
 	ref := desktop.Ref{Kind: desktop.KindComposer, ID: c.ID, Name: c.Name}
 	b.fail(at, length, ref, "", "OK", "ERROR", ref, c.Name+" does not answer")
 	for _, cs := range b.inv.ConnectionServers {
@@ -196,9 +196,9 @@ func (b *historyBuilder) composerDown(at time.Time, length time.Duration) {
 	}
 }
 
-// busy returns the activity of users at a time, from 0 to 1: mostly in the
+// activity returns the activity of users at a time, from 0 to 1: mostly in the
 // daytime of weekdays.
-func busy(at time.Time) float64 {
+func activity(at time.Time) float64 {
 	hour := float64(at.Hour()) + float64(at.Minute())/60
 	day := math.Exp(-math.Pow((hour-13)/4, 2))
 	if w := at.Weekday(); w == time.Saturday || w == time.Sunday {

@@ -55,7 +55,7 @@ func (b *historyBuilder) curves() []curve {
 	seeds := make(map[desktop.ID]int)
 	var enabled int
 	for i, r := range b.inv.RDSServers {
-		sessions := func(at time.Time) float64 { return 26 * busy(at) * ripple(i, at) }
+		sessions := func(at time.Time) float64 { return 26 * activity(at) * ripple(i, at) }
 		if !r.Enabled {
 			sessions = func(time.Time) float64 { return 0 }
 		} else {
@@ -64,30 +64,30 @@ func (b *historyBuilder) curves() []curve {
 			seeds[r.FarmID] = i
 		}
 		add(desktop.KindRDSServer, r.ID, "session_count", serverFine, serverCoarse, sessions)
-		add(desktop.KindRDSServer, r.ID, "load_index", serverFine, serverCoarse, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
+		add(desktop.KindRDSServer, r.ID, "load_index", serverFine, serverCoarse, func(at time.Time) float64 { return 4 + 55*activity(at)*ripple(i, at) })
 	}
 	for _, f := range b.inv.Farms {
 		n, i := float64(members[f.ID]), seeds[f.ID]
-		add(desktop.KindFarm, f.ID, "session_count", fine, month, func(at time.Time) float64 { return n * 26 * busy(at) * ripple(i, at) })
-		add(desktop.KindFarm, f.ID, "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at)*ripple(i, at) })
+		add(desktop.KindFarm, f.ID, "session_count", otherFine, month, func(at time.Time) float64 { return n * 26 * activity(at) * ripple(i, at) })
+		add(desktop.KindFarm, f.ID, "load_index", otherFine, month, func(at time.Time) float64 { return 4 + 55*activity(at)*ripple(i, at) })
 	}
 	total := func(n, each float64, seed int) func(time.Time) float64 {
-		return func(at time.Time) float64 { return n * each * busy(at) * (1 + (ripple(seed, at)-1)/4) }
+		return func(at time.Time) float64 { return n * each * activity(at) * (1 + (ripple(seed, at)-1)/4) }
 	}
 	for _, k := range []desktop.Kind{desktop.KindRDSServer, desktop.KindFarm} {
-		add(k, "", "session_count", fine, month, total(float64(enabled), 26, 1))
-		add(k, "", "load_index", fine, month, func(at time.Time) float64 { return 4 + 55*busy(at) })
+		add(k, "", "session_count", otherFine, month, total(float64(enabled), 26, 1))
+		add(k, "", "load_index", otherFine, month, func(at time.Time) float64 { return 4 + 55*activity(at) })
 	}
 	for i, cs := range b.inv.ConnectionServers {
-		add(desktop.KindConnectionServer, cs.ID, "connection_count", fine, month, func(at time.Time) float64 { return 30 * busy(at) * ripple(i, at) })
+		add(desktop.KindConnectionServer, cs.ID, "connection_count", otherFine, month, func(at time.Time) float64 { return 30 * activity(at) * ripple(i, at) })
 	}
-	add(desktop.KindConnectionServer, "", "connection_count", fine, month, total(float64(len(b.inv.ConnectionServers)), 30, 2))
+	add(desktop.KindConnectionServer, "", "connection_count", otherFine, month, total(float64(len(b.inv.ConnectionServers)), 30, 2))
 	for i, g := range b.inv.Gateways {
-		add(desktop.KindGateway, g.ID, "active_connection_count", fine, month, func(at time.Time) float64 { return 120 * busy(at) * ripple(i, at) })
+		add(desktop.KindGateway, g.ID, "active_connection_count", otherFine, month, func(at time.Time) float64 { return 120 * activity(at) * ripple(i, at) })
 	}
-	add(desktop.KindGateway, "", "active_connection_count", fine, month, total(float64(len(b.inv.Gateways)), 120, 3))
+	add(desktop.KindGateway, "", "active_connection_count", otherFine, month, total(float64(len(b.inv.Gateways)), 120, 3))
 	if db := b.inv.EventDatabase; db != nil {
-		add(desktop.KindEventDatabase, db.ID, "event_count", fine, month, func(at time.Time) float64 {
+		add(desktop.KindEventDatabase, db.ID, "event_count", otherFine, month, func(at time.Time) float64 {
 			return DemoEvents - eventsPerHour*b.now.Sub(at).Hours()
 		})
 	}

@@ -55,9 +55,9 @@ type RDSServer struct {
 	mu       sync.Mutex
 	state    desktop.RDSState
 	system   desktop.OperatingSystem
-	load     *int
-	sessions *int
-	unloaded bool
+	load     *int // instead of the simulated curve, if not nil
+	sessions *int // instead of the simulated curve, if not nil
+	noLoad   bool // report no load
 	problems []string
 }
 
@@ -81,7 +81,7 @@ func (r *RDSServer) SetSystem(s desktop.OperatingSystem) {
 // simulated curve.
 func (r *RDSServer) SetLoad(index *int) {
 	r.mu.Lock()
-	r.load, r.unloaded = index, false
+	r.load, r.noLoad = index, false
 	r.mu.Unlock()
 	r.ReportNow()
 }
@@ -97,7 +97,7 @@ func (r *RDSServer) SetSessions(n int) {
 // HideLoad makes the agent report no load.
 func (r *RDSServer) HideLoad() {
 	r.mu.Lock()
-	r.unloaded = true
+	r.noLoad = true
 	r.mu.Unlock()
 	r.ReportNow()
 }
@@ -121,7 +121,7 @@ func (r *RDSServer) report(s heartbeat.Stamp) any {
 	if r.load != nil {
 		index = r.load
 	}
-	if r.unloaded {
+	if r.noLoad {
 		index = nil
 	}
 	return heartbeat.AgentReport{Stamp: s, AgentBeat: desktop.AgentBeat{
@@ -135,22 +135,22 @@ type machine struct {
 	agent    heartbeat.Agent
 	reporter *heartbeat.Machine
 
-	quiet sync.Mutex
-	mute  bool
+	silentMu sync.Mutex
+	silent   bool
 }
 
 // Silence stops or resumes the reports.
-func (m *machine) Silence(yes bool) {
-	m.quiet.Lock()
-	m.mute = yes
-	m.quiet.Unlock()
+func (m *machine) Silence(silent bool) {
+	m.silentMu.Lock()
+	m.silent = silent
+	m.silentMu.Unlock()
 	m.ReportNow()
 }
 
 func (m *machine) isSilent() bool {
-	m.quiet.Lock()
-	defer m.quiet.Unlock()
-	return m.mute
+	m.silentMu.Lock()
+	defer m.silentMu.Unlock()
+	return m.silent
 }
 
 // ReportNow makes the machine report now.

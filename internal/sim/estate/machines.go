@@ -16,7 +16,7 @@ import (
 type machines struct {
 	options Options
 	all     []*machine
-	ids     map[heartbeat.Agent]string // name of the RDS server that represents this machine, if any
+	local   []heartbeat.Agent // the RDS server that represents this machine, if any
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 }
@@ -38,7 +38,7 @@ func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 
 // setInventory sets the ids of the machines from the inventory.
 func (ms *machines) setInventory(inv desktop.Inventory) {
-	ms.ids = map[heartbeat.Agent]string{}
+	ms.local = nil
 	i := 0
 	for _, g := range inv.Gateways {
 		ms.all[i].agent = heartbeat.Agent{Kind: desktop.KindGateway, ID: g.ID}
@@ -47,7 +47,7 @@ func (ms *machines) setInventory(inv desktop.Inventory) {
 	for _, r := range inv.RDSServers {
 		a := heartbeat.Agent{Kind: desktop.KindRDSServer, ID: r.ID}
 		if r.Name == thisMachine {
-			ms.ids[a] = r.Name
+			ms.local = append(ms.local, a)
 			continue
 		}
 		ms.all[i].agent = a
@@ -58,8 +58,8 @@ func (ms *machines) setInventory(inv desktop.Inventory) {
 // Tokens creates enrolment tokens, like an administrator of the product.
 type Tokens func(ctx context.Context, a heartbeat.Agent) (string, error)
 
-// joining is the number of concurrent enrolments.
-const joining = 8
+// concurrentEnrolments is the maximum number of concurrent enrolments.
+const concurrentEnrolments = 8
 
 // Join starts the machines: they enrol with the product at an https URL and
 // report to it until Stop. It returns when all are enrolled. Each machine starts to
@@ -70,7 +70,7 @@ func (e *Estate) Join(ctx context.Context, server string, trust heartbeat.Server
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ms.cancel = cancel
 	var enrolments errgroup.Group
-	enrolments.SetLimit(joining)
+	enrolments.SetLimit(concurrentEnrolments)
 	for _, m := range ms.all {
 		enrolments.Go(func() error {
 			if err := m.enrol(ctx, server, trust, tokens); err != nil {
@@ -114,7 +114,7 @@ func (ms *machines) report(ctx context.Context, m *machine) {
 // joinThisMachine runs the real agent for the server that represents this
 // machine.
 func (ms *machines) joinThisMachine(ctx, running context.Context, server string, trust heartbeat.ServerTrust, tokens Tokens) error {
-	for a := range ms.ids {
+	for _, a := range ms.local {
 		token, err := tokens(ctx, a)
 		if err != nil {
 			return err

@@ -31,12 +31,12 @@ func (p *Port) accept() {
 		if err != nil {
 			return
 		}
-		p.work.Go(func() { wait(c) })
+		p.work.Go(func() { drain(c) })
 	}
 }
 
-// wait reads until the client disconnects.
-func wait(c net.Conn) {
+// drain reads and discards until the client disconnects.
+func drain(c net.Conn) {
 	defer c.Close()
 	buffer := make([]byte, 512)
 	for {

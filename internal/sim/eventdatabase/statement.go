@@ -21,7 +21,7 @@ const (
 	rollback
 	create
 	lock
-	look // whether a table exists
+	checkTable // that a table exists
 	count
 	highest
 	insert
@@ -54,12 +54,12 @@ const (
 
 // patterns are the statements of the product, by kind. The first group is the table.
 var patterns = map[kind]*regexp.Regexp{
-	create:  regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS "(\w+)" \((.*)\)$`),
-	lock:    regexp.MustCompile(`^LOCK TABLE "(\w+)" IN EXCLUSIVE MODE$`),
-	look:    regexp.MustCompile(`^SELECT 1 FROM "(\w+)" WHERE 1 = 0$`),
-	count:   regexp.MustCompile(`^SELECT COUNT\(\*\) FROM "(\w+)"$`),
-	highest: regexp.MustCompile(`^SELECT COALESCE\(MAX\(EventID\), 0\) FROM "(\w+)"$`),
-	insert:  regexp.MustCompile(`^INSERT INTO "(\w+)" \(([\w, ]+)\) VALUES \([$\d, ]+\)$`),
+	create:     regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS "(\w+)" \((.*)\)$`),
+	lock:       regexp.MustCompile(`^LOCK TABLE "(\w+)" IN EXCLUSIVE MODE$`),
+	checkTable: regexp.MustCompile(`^SELECT 1 FROM "(\w+)" WHERE 1 = 0$`),
+	count:      regexp.MustCompile(`^SELECT COUNT\(\*\) FROM "(\w+)"$`),
+	highest:    regexp.MustCompile(`^SELECT COALESCE\(MAX\(EventID\), 0\) FROM "(\w+)"$`),
+	insert:     regexp.MustCompile(`^INSERT INTO "(\w+)" \(([\w, ]+)\) VALUES \([$\d, ]+\)$`),
 }
 
 func parse(text string) (statement, error) {
@@ -89,7 +89,7 @@ func (s statement) row(formats []int16) *pgproto3.RowDescription {
 	switch s.kind {
 	case count:
 		oid, size = typeInt8, 8
-	case highest, look:
+	case highest, checkTable:
 	default:
 		return nil
 	}
@@ -178,7 +178,7 @@ func (x *session) execute(p portal) (result, error) {
 		return result{tag: "SELECT 1", value: new(t.rows), oid: typeInt8}, nil
 	case highest:
 		return result{tag: "SELECT 1", value: new(t.highest), oid: typeInt4}, nil
-	case look:
+	case checkTable:
 		return result{tag: "SELECT 0"}, nil
 	case lock:
 		return result{tag: "LOCK TABLE"}, nil

@@ -12,16 +12,16 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A call names the AWS calls that create, change and delete a resource, and the
-// request member with its name.
-type call struct {
+// callNames are the names of the AWS calls that create, change and delete a resource, and of
+// the request member with the name of the resource.
+type callNames struct {
 	source                 string
 	create, update, remove string
 	member                 string
 }
 
-// calls maps the types whose changes cause events.
-var calls = map[posture.EntityType]call{
+// calls are the calls by type. Changes of other types cause no events.
+var calls = map[posture.EntityType]callNames{
 	"AWS.EC2.Instance":          {"ec2", "RunInstances", "ModifyInstanceAttribute", "TerminateInstances", "instanceId"},
 	"AWS.EC2.SecurityGroup":     {"ec2", "CreateSecurityGroup", "AuthorizeSecurityGroupIngress", "DeleteSecurityGroup", "groupId"},
 	"AWS.EC2.NetworkAcl":        {"ec2", "CreateNetworkAcl", "ReplaceNetworkAclEntry", "DeleteNetworkAcl", "networkAclId"},
@@ -55,7 +55,7 @@ var calls = map[posture.EntityType]call{
 }
 
 // name returns the name of the call of a change.
-func (c call) name(change world.Change) string {
+func (c callNames) name(change world.Change) string {
 	switch {
 	case change.Gone:
 		return c.remove
@@ -76,7 +76,7 @@ func (pub *Publisher) WatchAWS(cloud *aws.Cloud) {
 }
 
 // event returns CloudTrail's event of a change.
-func (c call) event(at time.Time, change world.Change) string {
+func (c callNames) event(at time.Time, change world.Change) string {
 	return trailEvent(at.UTC(), change.Ref.Place.Account, regionOf(change), c.source+".amazonaws.com", c.name(change), map[string]any{c.member: change.Ref.Name})
 }
 
@@ -130,8 +130,8 @@ func kindOf(part []string) string {
 	return kind
 }
 
-// methods maps types to the methods that create, change and delete a resource,
-// as audit logs name them.
+// methods are the methods that create, change and delete a resource, in this order, by type and
+// as audit logs name them. Changes of other types cause no events.
 var methods = map[posture.EntityType][3]string{
 	"GCP.Compute.Firewall":             {"v1.compute.firewalls.insert", "v1.compute.firewalls.patch", "v1.compute.firewalls.delete"},
 	"GCP.Compute.Instance":             {"v1.compute.instances.insert", "v1.compute.instances.setMetadata", "v1.compute.instances.delete"},

@@ -88,9 +88,10 @@ type Faults struct {
 	counts map[Call]int
 }
 
+// armed is a fault with the numbers of calls that matched it and that it affected.
 type armed struct {
 	Fault
-	seen, hit int
+	matched, affected int
 }
 
 // NewFaults returns an injector without faults.
@@ -149,15 +150,16 @@ func (f *Faults) decide(c Call) (delay time.Duration, injected *Fault) {
 // appliesNow reports whether the fault applies to the next call. This depends only on
 // the call's number, so that runs are repeatable.
 func (a *armed) appliesNow() bool {
-	n := a.seen - a.Skip
-	a.seen++
-	if n < 0 || a.Times > 0 && a.hit >= a.Times {
+	n := a.matched - a.Skip
+	a.matched++
+	if n < 0 || a.Times > 0 && a.affected >= a.Times {
 		return false
 	}
+	// With a rate of 0.25, the product below reaches the next integer at every fourth call.
 	if a.Rate > 0 && a.Rate < 1 && int(float64(n+1)*a.Rate) == int(float64(n)*a.Rate) {
 		return false
 	}
-	a.hit++
+	a.affected++
 	return true
 }
 

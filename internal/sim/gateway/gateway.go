@@ -113,7 +113,7 @@ func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
 		host = r.Host
 	}
 	host = strings.ToLower(host)
-	if net.ParseIP(host) != nil {
+	if net.ParseIP(host) != nil { // tools call the admin host by the address of the gateway
 		host = AdminHost
 	}
 	var best route

@@ -53,7 +53,7 @@ type Provider struct {
 	now     func() time.Time
 	key     *rsa.PrivateKey
 	signing *x509.Certificate
-	ended   *x509.Certificate // of the same key, expired
+	expired *x509.Certificate // of the same key, expired
 
 	mu    sync.Mutex
 	fault Fault
@@ -76,7 +76,7 @@ func New(o Options) (*Provider, error) {
 	if p.signing, err = p.certify(o.Now().Add(-time.Hour), o.Now().AddDate(2, 0, 0)); err != nil {
 		return nil, err
 	}
-	if p.ended, err = p.certify(o.Now().AddDate(-2, 0, 0), o.Now().Add(-time.Hour)); err != nil {
+	if p.expired, err = p.certify(o.Now().AddDate(-2, 0, 0), o.Now().Add(-time.Hour)); err != nil {
 		return nil, err
 	}
 	p.Site = site.New(o.Certificate, http.HandlerFunc(p.serve))
@@ -189,7 +189,7 @@ func (p *Provider) describe(f Fault) *etree.Element {
 	key.CreateAttr("use", "signing")
 	certificate := p.signing
 	if f == SigningExpired {
-		certificate = p.ended
+		certificate = p.expired
 	}
 	key.CreateElement("ds:KeyInfo").CreateElement("ds:X509Data").CreateElement("ds:X509Certificate").
 		SetText(base64.StdEncoding.EncodeToString(certificate.Raw))

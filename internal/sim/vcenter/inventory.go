@@ -136,8 +136,7 @@ func (i *inventory) addDatastore(folder *object, n int) *object {
 	return store
 }
 
-// below returns the objects of some types below an object. A ComputeResource may
-// be a cluster.
+// below returns the objects of some types below an object.
 func (i *inventory) below(container ref, types []string) []*object {
 	var found []*object
 	for _, o := range i.objects {
@@ -150,6 +149,7 @@ func (i *inventory) below(container ref, types []string) []*object {
 	return found
 }
 
+// is reports whether the object has one of the types or their subtypes. No types mean any.
 func (o *object) is(types []string) bool {
 	for _, t := range types {
 		if o.ref.Type == t || t == "ManagedEntity" || t == "ComputeResource" && o.ref.Type == "ClusterComputeResource" {

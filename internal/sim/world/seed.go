@@ -10,7 +10,7 @@ import (
 // by name, so that a value depends only on its names.
 type Seed uint64
 
-// With derives the seed for a name.
+// With derives the seed for a name, with the hash FNV-1a.
 func (s Seed) With(name string) Seed {
 	h := uint64(s) ^ 14695981039346656037
 	for i := range len(name) {
@@ -86,9 +86,11 @@ func (s Seed) UUIDNumber(uuid string) (i int, ok bool) {
 	return i, s.UUID(i) == uuid
 }
 
+// odd scrambles the numbers in names. Because it is odd, it has an inverse modulo 2^32.
 const odd uint32 = 0x9e3779b1
 
-// inverse is the multiplicative inverse of odd.
+// inverse is the multiplicative inverse of odd, by Newton's method: each step doubles the
+// number of correct bits, of which there are three at first.
 var inverse = func() uint32 {
 	v := odd
 	for range 5 {
@@ -97,7 +99,7 @@ var inverse = func() uint32 {
 	return v
 }()
 
-// mix distributes the bits of x over the result.
+// mix distributes the bits of x over the result. It is the finalizer of SplitMix64.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -71,7 +71,7 @@ func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o 
 			name = k.Name(p, i)
 			changed, touched := w.Changes.changeOf(Ref{k.Type, p, name})
 			if touched && (changed.removed || changed.created) {
-				continue // a resource that was deleted and created again is in added
+				continue // if it was deleted and created again, it is in added
 			}
 			o = k.Make(p, i)
 			if touched {

@@ -109,7 +109,7 @@ func TestChangesAreAppliedToGeneratedResources(t *testing.T) {
 	}
 	for name, want := range map[string]int64{"thing-0": 0, "thing-4": 44, "thing-5": 55, "new": 101} {
 		if o, ok := w.Get(things, place, name); !ok || o.Number("n") != want {
-			t.Errorf("%s: %v, %v", name, o, ok)
+			t.Errorf("%s: %v, exists: %v; want it with the number %d", name, o, ok, want)
 		}
 	}
 	for _, name := range []string{"thing-2", "thing-7", "thing-x", "newer"} {
