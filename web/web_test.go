@@ -53,7 +53,7 @@ func TestEveryAddressInTheConsoleServesIndexHTML(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 		if got := w.Header().Get("Content-Security-Policy"); got != Policy {
-			t.Errorf("%s: policy %q", path, got)
+			t.Errorf("%s: policy %q, want %q", path, got, Policy)
 		}
 		if got := w.Header().Get("Cache-Control"); got != "no-cache" {
 			t.Errorf("%s: Cache-Control %q: an upgrade would not be seen", path, got)
@@ -77,13 +77,13 @@ func TestAssetsAreKeptForeverAndSentCompressed(t *testing.T) {
 		w := get(h, "/console/assets/main-1a2b.js", "Accept-Encoding", accept)
 		got := w.Header()
 		if w.Code != 200 || got.Get("Content-Encoding") != want.coding || w.Body.String() != want.body {
-			t.Errorf("accepting %q: %d, %q, %q", accept, w.Code, got.Get("Content-Encoding"), w.Body)
+			t.Errorf("accepting %q: status %d, coding %q, body %q; want 200, %q, %q", accept, w.Code, got.Get("Content-Encoding"), w.Body, want.coding, want.body)
 		}
 		if got.Get("Content-Type") != "text/javascript; charset=utf-8" || !strings.Contains(got.Get("Cache-Control"), "immutable") || got.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("accepting %q: headers %v", accept, got)
 		}
 		if second := get(h, "/console/assets/main-1a2b.js", "Accept-Encoding", accept, "If-None-Match", got.Get("ETag")); second.Code != 304 {
-			t.Errorf("accepting %q, asked again: %d", accept, second.Code)
+			t.Errorf("accepting %q, asked again: status %d, want 304", accept, second.Code)
 		}
 	}
 	if w := get(h, "/console/assets/main-0000.js"); w.Code != 404 {
@@ -98,7 +98,7 @@ func TestWithoutABuildThePageSaysHowToMakeOne(t *testing.T) {
 	t.Parallel()
 	h := serve(t, fstest.MapFS{"placeholder.html": built["placeholder.html"]})
 	if w := get(h, "/console/findings"); w.Code != 200 || w.Body.String() != "how to build" || w.Header().Get("Content-Security-Policy") != Policy {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("status %d, %s; want the placeholder with the policy", w.Code, w.Body)
 	}
 	// The content security policy must not block any part of the real placeholder.
 	page, err := dist.ReadFile("dist/placeholder.html")

@@ -22,7 +22,7 @@ func TestEveryNumberHasARange(t *testing.T) {
 		field := reflect.ValueOf(&c).Elem().FieldByIndex(path)
 		field.Set(reflect.ValueOf(value).Convert(field.Type()))
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), name+" must") {
-			t.Errorf("%s = %v: %v", name, value, err)
+			t.Errorf("%s = %v: Check = %v, want an error that names the setting", name, value, err)
 		}
 	}
 	var visit func(name string, path []int, kind reflect.Type)

@@ -44,7 +44,7 @@ func TestTokenIsValidForItsQueryOnly(t *testing.T) {
 	} {
 		got, err := c.Open(t.Context(), tt.q, token)
 		if tt.ok && (err != nil || string(got) != "row 17") || !tt.ok && !fault.Is(err, fault.Invalid) {
-			t.Errorf("%s: %q, %v", tt.name, got, err)
+			t.Errorf("%s: Open = %q, %v; want the position: %t", tt.name, got, err, tt.ok)
 		}
 	}
 }

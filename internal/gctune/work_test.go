@@ -26,7 +26,7 @@ func TestGrowingTasksSetTheMemoryLimit(t *testing.T) {
 	}
 	two.Grow()
 	if got := limit() - first; got != budget+budget/garbageShare {
-		t.Errorf("another task raises the limit by %d", got)
+		t.Errorf("another task raises the limit by %d, want %d", got, budget+budget/garbageShare)
 	}
 	one.End()
 	one.End()

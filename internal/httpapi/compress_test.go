@@ -44,7 +44,8 @@ func TestLongAnswersToReadsAreCompressed(t *testing.T) {
 		m := mux(t, httpapi.Options{Audit: new(auditLog)}, routes...)
 		res := request(m, tt.method, tt.path, "", "Accept-Encoding", tt.encodings)
 		if got := res.Header.Get("Content-Encoding") == "gzip"; res.StatusCode != 200 || got != tt.compressed || (res.Header.Get("Vary") != "") != tt.dependsOnRequest {
-			t.Errorf("%s %s (%s): status %d, compressed %t, Vary %q", tt.method, tt.path, tt.encodings, res.StatusCode, got, res.Header.Get("Vary"))
+			t.Errorf("%s %s (%s): status %d, compressed %t, Vary %q; want 200, compressed %t, with Vary: %t",
+				tt.method, tt.path, tt.encodings, res.StatusCode, got, res.Header.Get("Vary"), tt.compressed, tt.dependsOnRequest)
 		}
 		if !tt.compressed {
 			continue

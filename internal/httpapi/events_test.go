@@ -88,21 +88,21 @@ func TestFeedSendsEachChangeOnce(t *testing.T) {
 		want := "retry: 1000\n\nevent: count\ndata: {\"n\":0}\n\nevent: count\ndata: {\"n\":1}\n\nevent: count\ndata: {\"n\":2}\n\n"
 		for _, w := range all {
 			if got := strings.ReplaceAll(w.text(), ": connected\n\n", ""); got != want {
-				t.Errorf("sent %q", got)
+				t.Errorf("sent %q, want %q", got, want)
 			}
 			if kind := w.Header().Get("Content-Type"); kind != "text/event-stream" {
 				t.Errorf("Content-Type %q", kind)
 			}
 		}
 		if got := s.reads.Load(); got > 3*5+2 {
-			t.Errorf("%d streams read the value %d times in 15 s", streams, got)
+			t.Errorf("%d streams read the value %d times in 15 s, want it read once a second for all of them", streams, got)
 		}
 		group.Wait()
 		if took := time.Since(start); took != httpapi.StreamLimits.Timeout {
-			t.Errorf("the streams ended after %s", took)
+			t.Errorf("the streams ended after %s, want %s", took, httpapi.StreamLimits.Timeout)
 		}
 		if got := strings.Count(all[0].text(), ": connected\n\n"); got != 3 {
-			t.Errorf("%d heartbeats in 50 s", got)
+			t.Errorf("%d heartbeats in 50 s, want 3", got)
 		}
 	})
 }
@@ -119,13 +119,13 @@ func TestFeedEndsWhenTheValueCannotBeRead(t *testing.T) {
 		w, start := httptest.NewRecorder(), time.Now()
 		m.ServeHTTP(w, streamRequest(t.Context()))
 		if took := time.Since(start); w.Code != http.StatusOK || took > 12*time.Second {
-			t.Errorf("status %d after %s", w.Code, took)
+			t.Errorf("status %d, ended after %s; want 200, ended soon after the 10 s in which the value could be read", w.Code, took)
 		}
 		time.Sleep(time.Minute)
 		w = httptest.NewRecorder()
 		m.ServeHTTP(w, streamRequest(t.Context()))
 		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the database is down") {
-			t.Errorf("status %d %s", w.Code, w.Body)
+			t.Errorf("a new stream: status %d %s, want 503 with the reason", w.Code, w.Body)
 		}
 	})
 }
@@ -178,7 +178,7 @@ func TestStreamsHaveTheirOwnLimits(t *testing.T) {
 				continue // still open: the refusals after it count it
 			}
 			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.why) || w.Header().Get("Retry-After") == "" {
-				t.Errorf("%d: %s got %d %s", i, tt.caller, w.Code, w.Body)
+				t.Errorf("stream %d, of %s: status %d %s, want %d: %s", i, tt.caller, w.Code, w.Body, tt.status, tt.why)
 			}
 		}
 		if got := get(); got != http.StatusOK {

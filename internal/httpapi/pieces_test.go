@@ -38,10 +38,10 @@ func TestBodyIsSentInPieces(t *testing.T) {
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK || string(body) != `{"a":1}` || res.ContentLength != 7 ||
 		res.Header.Get("Content-Type") != "application/json" || res.Header.Get("X-Cost") != "7" {
-		t.Errorf("%d %s %v, %v", res.StatusCode, body, res.Header, err)
+		t.Errorf("status %d, body %s, %d bytes announced, headers %v, %v", res.StatusCode, body, res.ContentLength, res.Header, err)
 	}
 	if sent != 1 {
-		t.Errorf("Sent was called %d times", sent)
+		t.Errorf("Sent was called %d times, want once", sent)
 	}
 }
 
@@ -53,6 +53,6 @@ func TestSentIsCalledWhenTheBodyCannotBeSent(t *testing.T) {
 	}))
 	res := request(mux(t, httpapi.Options{}, route), "GET", "/", "")
 	if res.StatusCode != http.StatusInternalServerError || sent != 1 {
-		t.Errorf("%d, Sent called %d times", res.StatusCode, sent)
+		t.Errorf("status %d, Sent called %d times; want 500 and once", res.StatusCode, sent)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,7 +65,7 @@ func TestPlainHTTPIsRefusedBeyondLoopback(t *testing.T) {
 	} {
 		_, err := httpapi.NewServer(httpapi.ServerOptions{Address: tt.address, AllowPlain: tt.allow})
 		if (err == nil) != tt.ok {
-			t.Errorf("%s (allowed %t): %v", tt.address, tt.allow, err)
+			t.Errorf("%s (plain HTTP allowed: %t): %v, want the server accepted: %t", tt.address, tt.allow, err, tt.ok)
 		}
 	}
 }
@@ -73,9 +74,8 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "tls")
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	clock := make(chan time.Time, 1)
-	clock <- time.Now()
-	now := func() time.Time { at := <-clock; clock <- at; return at }
+	var passed atomic.Int64 // how far the clock is ahead, in nanoseconds
+	now := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
 	cert, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	if err := os.Remove(certFile); err != nil {
 		t.Fatal(err)
 	}
-	clock <- (<-clock).Add(time.Minute)
+	passed.Add(int64(time.Minute))
 	if res, err := old.Get(url + "/x"); err != nil {
 		t.Errorf("with one file of the pair missing: %v", err)
 	} else {
@@ -116,7 +116,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	if _, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now); err != nil {
 		t.Fatal(err)
 	}
-	clock <- (<-clock).Add(time.Minute)
+	passed.Add(int64(time.Minute))
 	if res, err := clientTrusting(t, certFile, tls.VersionTLS13).Get(url + "/x"); err != nil {
 		t.Errorf("the new certificate is not in use: %v", err)
 	} else {
@@ -243,7 +243,7 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	}
 	close(release)
 	if got := <-answer; got != "\"finished\"\n" {
-		t.Errorf("answer %q", got)
+		t.Errorf("the request that ran during the stop is answered with %q, want finished", got)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)
@@ -288,7 +288,7 @@ func TestStopDrains(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := s.Serve(ctx); err != nil || drained != 10*time.Second {
-		t.Errorf("drained for %s: %v", drained, err)
+		t.Errorf("drained for %s: %v; want 10s", drained, err)
 	}
 }
 

@@ -27,8 +27,10 @@ func TestDeferrableWritesAreRefusedFirst(t *testing.T) {
 		{"POST", "/x", 200, 200, 503},
 		{"POST", "/events", 200, 503, 503},
 	} {
-		for level, want := range []int{tt.enough, tt.low, tt.critical} {
-			space = httpapi.Space(level)
+		for level, want := range map[httpapi.Space]int{
+			httpapi.SpaceEnough: tt.enough, httpapi.SpaceLow: tt.low, httpapi.SpaceCritical: tt.critical,
+		} {
+			space = level
 			res := request(m, tt.method, tt.path, "")
 			if res.StatusCode != want || want == 503 && res.Header.Get("Retry-After") != "60" {
 				t.Errorf("%s %s at level %d: %d, want %d", tt.method, tt.path, level, res.StatusCode, want)

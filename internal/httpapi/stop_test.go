@@ -105,7 +105,7 @@ func TestStopWaitsForHandlersThatItCancelled(t *testing.T) {
 			finished.Store(true)
 		})
 		if !finished.Load() || took < time.Minute {
-			t.Errorf("the stop ended after %s, the handler had finished: %t", took, finished.Load())
+			t.Errorf("the stop ended after %s, the handler had finished: %t; want it finished, after the grace period", took, finished.Load())
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestFailedListenerCancelsAndAwaitsHandlers(t *testing.T) {
 		}
 		_, err := endDuring(t, time.Minute, handle, func(l *pipeListener, _ context.CancelFunc) { close(l.fails) })
 		if !errors.Is(err, errAccept) {
-			t.Errorf("the server ends with %v", err)
+			t.Errorf("the server ends with %v, want %v", err, errAccept)
 		}
 		if !finished.Load() {
 			t.Error("the server did not wait for the handler")
@@ -165,10 +165,10 @@ func TestRequestsThatAStopCancelsAreRecordedAsSuch(t *testing.T) {
 	<-answered
 	<-finished // on a slow machine, stop can return before it
 	if got := log.String(); !strings.Contains(got, "status=503") || !strings.Contains(got, "level=INFO") {
-		t.Errorf("the log has %s", got)
+		t.Errorf("the log has %s, want status 503 at level INFO", got)
 	}
 	if !slices.Equal(records.statuses, []int{http.StatusServiceUnavailable}) {
-		t.Errorf("the audit records have the statuses %d", records.statuses)
+		t.Errorf("the audit records have the statuses %d, want one of 503", records.statuses)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestStopDoesNotWaitForeverForHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		if took := stopDuring(t, time.Minute, func(*http.Request) { <-release }); took > 2*time.Minute {
-			t.Errorf("the stop took %s", took)
+			t.Errorf("the stop took %s, want at most two minutes", took)
 		}
 		close(release)
 	})

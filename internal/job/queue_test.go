@@ -332,7 +332,7 @@ func TestExclusiveJobsRunOneAtATime(t *testing.T) {
 			next(t, done)
 		}
 		if maximum != 1 {
-			t.Errorf("%d jobs ran at once", maximum)
+			t.Errorf("%d jobs ran at once, want one at a time", maximum)
 		}
 	})
 }

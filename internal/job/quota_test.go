@@ -94,7 +94,7 @@ func TestFullQueueRefusesJobs(t *testing.T) {
 			}{{"a", 1, false}, {"a", 1, false}, {"a", 1, true}, {"a", 2, false}, {"b", 1, false}} {
 				err := try(tt.share, tt.priority)
 				if fault.Is(err, fault.Limited) != tt.full || !tt.full && err != nil {
-					t.Errorf("%s: insert for %s with priority %d: %v", name, tt.share, tt.priority, err)
+					t.Errorf("%s: insert for %s with priority %d: %v, want it refused: %t", name, tt.share, tt.priority, err, tt.full)
 				}
 			}
 		}

@@ -17,7 +17,10 @@ func TestObserversAreToldOfErrors(t *testing.T) {
 		accept := func(int64, []byte) error { return nil }
 		failScan := func(sqldb.Row) (int, error) { return 0, errRow }
 		const missing = `SELECT id, data FROM nowhere`
-		blobType := map[sqldb.Dialect]string{sqldb.SQLite: "BLOB", sqldb.Postgres: "BYTEA"}[db.Dialect()]
+		blobType := "BLOB"
+		if db.Dialect() == sqldb.Postgres {
+			blobType = "BYTEA"
+		}
 		present := `SELECT CAST(1 AS BIGINT), CAST('x' AS ` + blobType + `)`
 		oneRow := slices.Values([][]any{{1}})
 		for name, run := range map[string]func(tx *sqldb.Tx) error{

@@ -15,7 +15,11 @@ func TestVisit(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
-			if _, err := tx.Exec(`CREATE TABLE v (id BIGINT PRIMARY KEY, data ` + map[sqldb.Dialect]string{sqldb.SQLite: "BLOB", sqldb.Postgres: "BYTEA"}[db.Dialect()] + `)`); err != nil {
+			blobType := "BLOB"
+			if db.Dialect() == sqldb.Postgres {
+				blobType = "BYTEA"
+			}
+			if _, err := tx.Exec(`CREATE TABLE v (id BIGINT PRIMARY KEY, data ` + blobType + `)`); err != nil {
 				return err
 			}
 			_, err := tx.Load("v", []string{"id", "data"}, func(yield func([]any) bool) {
@@ -57,7 +61,7 @@ func TestVisit(t *testing.T) {
 		func() {
 			defer func() {
 				if got := recover(); got != "thrown" {
-					t.Errorf("recovered %v", got)
+					t.Errorf("recovered %v, want the value of the panic", got)
 				}
 			}()
 			_ = visit(func(int64, []byte) error { panic("thrown") })

@@ -10,14 +10,14 @@ func TestColoursAreDisabledWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	if got := StyleOf(&out).Paint(Red, "high"); got != "high" {
-		t.Errorf("painted %q", got)
+		t.Errorf("without a terminal: painted %q, want no colour", got)
 	}
 	if got := (Style{true}).Paint(Red, "high"); got != "\x1b[31mhigh\x1b[0m" {
-		t.Errorf("painted %q", got)
+		t.Errorf("with colours: painted %q, want it red", got)
 	}
 	NewProgress(&out).Say("half")
 	if out.Len() > 0 {
-		t.Errorf("wrote %q", out.String())
+		t.Errorf("progress wrote %q without a terminal, want nothing", out.String())
 	}
 }
 
@@ -33,8 +33,8 @@ func TestProgressIsOneLine(t *testing.T) {
 	now = now.Add(minInterval)
 	p.Say("%d", 3)
 	p.Clear()
-	if got := out.String(); got != "\r1 of 10\r██░░   \r3   \r \r" {
-		t.Errorf("wrote %q", got)
+	if got, want := out.String(), "\r1 of 10\r██░░   \r3   \r \r"; got != want {
+		t.Errorf("wrote %q, want %q", got, want)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestBarShowsProgress(t *testing.T) {
 	t.Parallel()
 	for done, want := range map[int]string{0: "░░░░", 1: "██░░", 2: "████", 3: "████"} {
 		if got := Bar(done, 2, 4); got != want {
-			t.Errorf("%d of 2: %s", done, got)
+			t.Errorf("%d of 2: %s, want %s", done, got, want)
 		}
 	}
 	if Bar(1, 0, 2) != "░░" {

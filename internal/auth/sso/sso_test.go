@@ -126,7 +126,7 @@ func TestLoginReturnsTheUserAndGroups(t *testing.T) {
 	got, err := f.client.Finish(t.Context(), cookie, query)
 	if err != nil || got.Subject != "ann-1" || got.Name != "ann" || got.Email != "ann@example.com" || got.Issuer != f.server.URL ||
 		!slices.Equal(got.Groups, ann.Groups) || got.Return != "/console/findings?level=High" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Finish = %+v, %v; want the login of ann", got, err)
 	}
 }
 

@@ -16,19 +16,19 @@ func TestStates(t *testing.T) {
 	l := serveEcho(t)
 
 	if got := send(t, l); got != "hello" {
-		t.Errorf("a listener that is up answers %q", got)
+		t.Errorf("a listener that is up: %q, want hello", got)
 	}
 	l.Set(flakylistener.Down)
 	if got := send(t, l); got != "gone" {
-		t.Errorf("a listener that is down answers %q", got)
+		t.Errorf("a listener that is down: %q, want gone", got)
 	}
 	l.Set(flakylistener.Hung)
 	if got := send(t, l); got != "silence" {
-		t.Errorf("a hung listener answers %q", got)
+		t.Errorf("a hung listener: %q, want silence", got)
 	}
 	l.Set(flakylistener.Up)
 	if got := send(t, l); got != "hello" {
-		t.Errorf("a listener that is up again answers %q", got)
+		t.Errorf("a listener that is up again: %q, want hello", got)
 	}
 }
 
