@@ -50,7 +50,7 @@ func (src *Source) callerRegion(ctx context.Context) string {
 	return partitions[partition].homeRegion
 }
 
-// openOwn opens the account that the server's own credentials belong to.
+// openOwn opens the account that Vigil's own credentials belong to; see [Options.OwnAccount].
 func (src *Source) openOwn(ctx context.Context, a posture.Access) (*session, error) {
 	caller, err := src.Caller(ctx)
 	if err != nil {

@@ -37,7 +37,8 @@ type hubRoles struct {
 // of a region, with the permissions of a role. It returns the reasons of the findings
 // that Security Hub did not accept, by the ids of the findings.
 //
-// A fault is an answer of AWS and fit for users; other errors are not.
+// An error that is a fault states the response of AWS or a mistake in the arguments and may be
+// shown to users; other errors are internal.
 func (src *Source) ImportFindings(ctx context.Context, role, externalID, region string, findings []json.RawMessage) (failed map[string]string, err error) {
 	credentials, p, err := src.hubRole(ctx, role, externalID)
 	if err != nil {
@@ -154,7 +155,8 @@ func importFault(answer *http.Response, body gjson.Result) error {
 	switch {
 	case answer.StatusCode == http.StatusTooManyRequests || strings.Contains(code, "LimitExceeded") || strings.Contains(code, "Throttl"):
 		return fault.New(fault.Limited, "%s", text)
-	case answer.StatusCode == http.StatusForbidden || code == "InvalidAccessException": // Security Hub may be enabled, or the permission added, within a day
+	case answer.StatusCode == http.StatusForbidden || code == "InvalidAccessException":
+		// Not Invalid, so that the caller retries: Security Hub may be enabled, or the permission added, meanwhile.
 		return fault.New(fault.Forbidden, "%s", text)
 	case answer.StatusCode == http.StatusBadRequest:
 		return fault.New(fault.Invalid, "%s", text)

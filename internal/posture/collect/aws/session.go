@@ -64,7 +64,8 @@ func (s *session) reader(region string, answers *collect.Answers) *collect.Reade
 }
 
 // Units implements [collect.Session]. When the role may not list regions, it returns
-// the units of the home region, so that each unit reports the missing permission.
+// the units of the chosen regions, or else of the home region, so that each unit reports
+// its missing permission.
 func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 	regions, disabled, err := s.regions(ctx)
 	if errors.Is(err, collect.ErrDenied) {
@@ -81,7 +82,7 @@ func (s *session) Units(ctx context.Context) ([]collect.Unit, error) {
 	answers := collect.NewAnswers()
 	read := func(scope resource.Scope, region string) []collect.Unit {
 		reader := s.reader(region, answers)
-		reader.Earlier = s.earlier // not in Unit: it reads after an event, which says that something changed
+		reader.Earlier = s.earlier // only here: the reader of Unit reads after an event, so the resource has probably changed
 		return s.units(scope, reader)
 	}
 	units := read(resource.PerAccount, posture.Global)

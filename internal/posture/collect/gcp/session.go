@@ -65,18 +65,21 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 // Close implements [collect.Session].
 func (*session) Close() {}
 
-// classify completes the classification of an error of an API: when the API is disabled
-// in the project of the key and that is not the project being read, nothing is
-// known about the latter. Nor is it when the API is disabled that returns the project
-// and its policy, because these always exist.
+// classify completes the classification of an error of an API. A disabled API means that there
+// are no resources only if it is disabled in the project being read, not in another project that
+// the key belongs to. It never means that for the API that returns the project and its policy,
+// because these always exist.
 func (s *session) classify(api string, err error) error {
 	off, ok := errors.AsType[*offError](err)
 	if !ok {
 		return err
 	}
-	consumer := strings.TrimPrefix(off.consumer, "projects/")
-	switch own := consumer == string(s.account) || consumer == s.number || consumer == "" && s.key.ProjectID == string(s.account); {
-	case !own:
+	disabledIn := strings.TrimPrefix(off.consumer, "projects/")
+	if disabledIn == "" {
+		disabledIn = s.key.ProjectID
+	}
+	switch isRead := disabledIn == string(s.account) || disabledIn == s.number; {
+	case !isRead:
 		return &undecidedOffError{off, ", which the service account belongs to: enable it there"}
 	case api == resourceManager:
 		return &undecidedOffError{off, ": enable it"}

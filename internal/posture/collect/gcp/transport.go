@@ -16,12 +16,12 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// postCall is the prefix of calls whose input is a request body, except members with a dot in
-// their names, such as options.requestedPolicyVersion, which are query parameters.
+// postCall is the prefix of calls with the method POST. Their input is the request body; see
+// splitInput for the exception.
 const postCall = "POST "
 
-// repeated are the APIs whose paths begin with the name of the API.
-var repeated = []string{"compute", "storage", "bigquery", "dns"}
+// apisWithNameInPath are the APIs whose paths begin with the name of the API.
+var apisWithNameInPath = []string{"compute", "storage", "bigquery", "dns"}
 
 // Pages implements [collect.Transport]. The address consists of API, version and path of a method:
 // compute/v1/projects/p/aggregated/disks.
@@ -106,8 +106,8 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 	return gjson.ParseBytes(text), nil
 }
 
-// splitInput returns the query parameters and the body of a POST. A method that takes query
-// parameters has no body.
+// splitInput returns the input of a POST as the body or, if one of its members has a dot in its
+// name, such as options.requestedPolicyVersion, as query parameters.
 func splitInput(input []byte) (query url.Values, body []byte) {
 	query = queryOf(gjson.ParseBytes(input))
 	for name := range query {
@@ -128,7 +128,7 @@ func urlOf(address string) (*url.URL, error) {
 	if !ok || strings.Trim(api, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil, fmt.Errorf("%.200q is not a valid method address", address)
 	}
-	if slices.Contains(repeated, api) {
+	if slices.Contains(apisWithNameInPath, api) {
 		path = address
 	}
 	u, err := url.Parse("https://" + api + ".googleapis.com/" + escape.Replace(path))
