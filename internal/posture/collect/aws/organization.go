@@ -81,14 +81,14 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "AWS cannot identify Vigil now; try again later")
 	}
-	src.self.name = trustable(gjson.Get(answer, "Arn").String())
+	src.self.name = principalOf(gjson.Get(answer, "Arn").String())
 	return src.self.name, nil
 }
 
-// trustable returns the principal to name in a trust policy: for a session of a role,
-// the role. The name of a session lacks the path of its role, so a role without a path
-// should be used.
-func trustable(caller string) string {
+// principalOf returns the principal of a caller that trust policies name: for a session of a
+// role, the role. The ARN of a session lacks the path of its role, so the result is wrong for a
+// role that has a path.
+func principalOf(caller string) string {
 	a, err := arn.Parse(caller)
 	if err != nil {
 		return caller

@@ -66,7 +66,8 @@ var awsPeeringRoutes = resource.Function{
 		for _, c := range connections {
 			peers[c.Get("VpcPeeringConnectionId").Str] = peerRanges(c.Result, in.Value.Get("VpcId").Str)
 		}
-		whole, refused := predicate.Of(false, ""), error(nil)
+		whole := predicate.Of(false, "")
+		var refused error // of a prefix list
 		for _, id := range slices.Sorted(maps.Keys(routes)) {
 			to, err := destinations(in, routes[id])
 			refused = cmp.Or(refused, err)

@@ -27,7 +27,8 @@ var gcpFlowLogsConfigured = resource.Function{
 	Properties:  []resource.Property{{Name: "flowLogsConfigured", Kind: resource.Flag, Doc: "A VPC Flow Logs configuration of the Network Management API logs its traffic: one of the subnetwork, its network or the organisation."}},
 	Permissions: []string{gcpAncestry.Permission, gcpFlowLogs.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
-		answer, refused := predicate.Of(false, ""), error(nil)
+		answer := predicate.Of(false, "")
+		var refused error
 		read := func(owner string, q resource.Request, item *resource.Item) error {
 			pages, err := in.Caller.Call(in.Ctx, q, item)
 			switch {
