@@ -61,16 +61,16 @@ func (in bulkIn) changes() (onboard.Changes, error) {
 	var bad []fault.Detail
 	for i, u := range in.CloudAccountUpdates {
 		path := index("cloudAccountUpdates", i)
-		blame(&bad, path, sameProvider(c.Provider, u.Provider))
+		appendErrors(&bad, path, sameProvider(c.Provider, u.Provider))
 		spec, err := u.spec()
-		blame(&bad, path, err)
+		appendErrors(&bad, path, err)
 		c.Accounts = append(c.Accounts, onboard.AccountChange{
 			Action: onboard.Action(u.Action), ID: posture.AccountID(u.CloudAccountID), Spec: spec,
 		})
 	}
 	for i, u := range in.CredentialUpdates {
 		ps, err := u.properties(c.Provider)
-		blame(&bad, index("credentialUpdates", i), err)
+		appendErrors(&bad, index("credentialUpdates", i), err)
 		c.Credentials = append(c.Credentials, onboard.CredentialChange{
 			Action: onboard.Action(u.Action), ID: posture.CredentialID(u.CredentialID), Ref: u.Ref, Properties: ps,
 		})
@@ -87,9 +87,9 @@ func (in bulkIn) changes() (onboard.Changes, error) {
 	return c, nil
 }
 
-// blame appends the errors of one item, prefixed with its path. The message of an error
+// appendErrors appends the errors of one item, prefixed with its path. The message of an error
 // that names no member is a sentence, so it follows the path in parentheses.
-func blame(bad *[]fault.Detail, path string, err error) {
+func appendErrors(bad *[]fault.Detail, path string, err error) {
 	if err == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func (a *API) bulkUpdate(ctx context.Context, in bulkIn) (bulkOut, error) {
 	if rejected, ok := errors.AsType[onboard.Rejected](err); ok {
 		var bad []fault.Detail
 		for _, item := range rejected {
-			blame(&bad, index(item.Array, item.Index), item.Err)
+			appendErrors(&bad, index(item.Array, item.Index), item.Err)
 		}
 		return bulkOut{}, fault.Fields(bad...)
 	}

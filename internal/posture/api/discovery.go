@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"vigil/internal/fault"
@@ -76,21 +75,24 @@ func (a *API) discover(ctx context.Context, in discoverIn) (discovered, error) {
 	return discovered{httpapi.Each(found, projectOf)}, err
 }
 
+// A givenProperty is a property of a credential and the member of the request that holds its
+// value.
+type givenProperty struct{ name, value, member string }
+
 // unsavedAccess returns access to an account with a credential that is not stored. Errors name
 // the members of the request instead of the properties.
-func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given ...[3]string) (posture.Access, error) {
+func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given ...givenProperty) (posture.Access, error) {
 	var properties []posture.Property
-	var members []string
-	for _, g := range given { // property, value and member
-		properties, members = append(properties, posture.Text(g[0], g[1])), append(members, g[2])
+	for _, g := range given {
+		properties = append(properties, posture.Text(g.name, g.value))
 	}
 	credential, secrets, err := posture.NewCredential("", account.Provider, properties, a.Now())
 	bad := fault.Details(err)
 	for i, d := range bad {
-		for index, name := range members {
-			if strings.HasPrefix(d.Path, fmt.Sprintf("properties[%d]", index)) {
+		for n, g := range given {
+			if strings.HasPrefix(d.Path, index("properties", n)) {
 				_, message, _ := strings.Cut(d.Message, ") ") // without "(property) "
-				bad[i] = fault.Detail{Path: name, Message: message}
+				bad[i] = fault.Detail{Path: g.member, Message: message}
 			}
 		}
 	}
@@ -101,11 +103,12 @@ func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given 
 }
 
 func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discoveredMembers, error) {
-	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "") // at least five parts, also of an invalid ARN
+	// arn:partition:iam::account:role/name. The added parts are for invalid ARNs.
+	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
 	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
-	given := [][3]string{{posture.PropRoleArn, in.RoleArn, "roleArn"}}
+	given := []givenProperty{{posture.PropRoleArn, in.RoleArn, "roleArn"}}
 	if in.ExternalID != "" {
-		given = append(given, [3]string{posture.PropExternalID, in.ExternalID, "externalId"})
+		given = append(given, givenProperty{posture.PropExternalID, in.ExternalID, "externalId"})
 	}
 	access, err := a.unsavedAccess(ctx, account, given...)
 	if err == nil && in.ExternalID != "" {
@@ -128,8 +131,8 @@ func (a *API) discoverSubscriptions(ctx context.Context, in discoverSubscription
 	if in.AccountType != "" {
 		account.Properties = []posture.Property{posture.Text("AccountType", in.AccountType)}
 	}
-	access, err := a.unsavedAccess(ctx, account, [3]string{posture.PropApplicationID, in.ApplicationID, "applicationId"},
-		[3]string{posture.PropApplicationKey, in.ApplicationKey, "applicationKey"}, [3]string{posture.PropDirectoryID, in.DirectoryID, "directoryId"})
+	access, err := a.unsavedAccess(ctx, account, givenProperty{posture.PropApplicationID, in.ApplicationID, "applicationId"},
+		givenProperty{posture.PropApplicationKey, in.ApplicationKey, "applicationKey"}, givenProperty{posture.PropDirectoryID, in.DirectoryID, "directoryId"})
 	if err != nil {
 		return discoveredSubscriptions{}, err
 	}

@@ -34,7 +34,7 @@ type (
 
 // getPostureTrend counts the violated controls at the end of each interval. It derives
 // them from the findings: a control was violated when a finding of its rules was open.
-// How many resources passed was not recorded.
+// The numbers of passing resources at earlier times are not stored.
 func (a *API) getPostureTrend(ctx context.Context, in postureTrendIn) (postureTrend, error) {
 	found, err := a.controls(ctx, in.ID)
 	if err != nil {

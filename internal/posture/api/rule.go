@@ -292,7 +292,7 @@ func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 	}
 	var found []posture.Rule
 	out := rulePage{Warnings: in.Warnings}
-	for _, r := range rules { // sorted by id; there are only hundreds
+	for _, r := range rules { // sorted by id
 		if !filter.Matches(r) {
 			continue
 		}
@@ -413,13 +413,7 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 
 // changeRule applies a patch if the If-Match header names the current version of the rule.
 func (a *API) changeRule(ctx context.Context, path rulePath, match httpapi.Match, p posture.RulePatch) (httpapi.Reply, error) {
-	check := func(etag string) error {
-		if err := match.Require(); err != nil {
-			return err
-		}
-		return match.Check(etag)
-	}
-	r, err := a.Book.Patch(ctx, a.Org(ctx), posture.RuleID(path.ID), p, check, a.Caller(ctx))
+	r, err := a.Book.Patch(ctx, a.Org(ctx), posture.RuleID(path.ID), p, versionCheck(match), a.Caller(ctx))
 	return httpapi.Tagged(r.ETag, ruleOf(a.Org(ctx), r)), err
 }
 
