@@ -178,11 +178,8 @@ func (a *App) newBook() (*rulebook.Book, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
-	var declared []collect.Declaration
-	for _, source := range a.o.Sources {
-		declared = append(declared, source.Declarations()...)
-	}
-	if c, err = c.WithTriggers(declared, catalog.Schema(declared)); err != nil {
+	declarations := a.declarations()
+	if c, err = c.WithTriggers(declarations, catalog.Schema(declarations)); err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
 	newID := func() posture.RuleID { return posture.RuleID(uuid.NewString()) }

@@ -52,7 +52,7 @@ func (collectArgs) Kind() string { return "collect" }
 // Collect enqueues the execution of a run in tx. It fails with fault.Limited if too many
 // requested runs wait. Those that the server starts need no limit: an account has one at most.
 func (j jobs) Collect(tx *sqldb.Tx, org posture.OrgID, r posture.Run) error {
-	o := job.Options{Queue: collecting, Share: string(org), Priority: int(r.Urgency)}
+	o := job.Options{Queue: collectQueue, Share: string(org), Priority: int(r.Urgency)}
 	if r.Urgency == posture.RunRequested {
 		o.MaxWaiting = j.waiting
 	}
@@ -65,7 +65,7 @@ func shareLimits(q config.Quota) map[string]int {
 	if q.Collections == 0 {
 		return nil
 	}
-	return map[string]int{collecting: q.Collections}
+	return map[string]int{collectQueue: q.Collections}
 }
 
 // removeArgs are the arguments of the job that deletes the remaining data of a removed
@@ -101,19 +101,19 @@ func (judgeArgs) Kind() string { return "judge" }
 // is not enqueued again.
 func (j jobs) Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
-	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluating, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Share: string(org), Priority: 1})
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluateQueue, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Share: string(org), Priority: 1})
 	return err
 }
 
 // JudgeRule enqueues the evaluation of one rule over all accounts.
 func (j jobs) JudgeRule(tx *sqldb.Tx, org posture.OrgID, id posture.RuleID) error {
-	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Queue: evaluating, Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Share: string(org), Priority: 3})
+	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Rule: id}, job.Options{Queue: evaluateQueue, Unique: string(org) + "//" + string(id), Once: job.UntilStarted, Share: string(org), Priority: 3})
 	return err
 }
 
-// collecting is the queue of runs. They take long, so they have their own workers and
+// collectQueue is the queue of runs. They take long, so they have their own workers and
 // do not delay short jobs.
-const collecting = "collect"
+const collectQueue = "collect"
 
 // maintainRunsArgs are the arguments of the periodic job that maintains runs.
 type maintainRunsArgs struct{}

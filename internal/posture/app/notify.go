@@ -17,10 +17,10 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// notifying is the queue of jobs that send to channels. Receivers may be slow, so the queue
+// notifyQueue is the queue of jobs that send to channels. Receivers may be slow, so the queue
 // has its own workers, which mostly wait for responses.
 const (
-	notifying     = "notify"
+	notifyQueue   = "notify"
 	notifyWorkers = 64
 )
 
@@ -113,7 +113,7 @@ func (a *App) handleNotifyJobs(senders *channel.Senders) error {
 			return a.o.Install.DB.Write(ctx, func(tx *sqldb.Tx) error {
 				for _, r := range due {
 					key := string(r.Org) + "/" + r.Channel
-					if _, err := a.queue.Insert(tx, deliverArgs(r), job.Options{Queue: notifying, Share: string(r.Org), Unique: key, Attempts: 1}); err != nil {
+					if _, err := a.queue.Insert(tx, deliverArgs(r), job.Options{Queue: notifyQueue, Share: string(r.Org), Unique: key, Attempts: 1}); err != nil {
 						return err
 					}
 				}

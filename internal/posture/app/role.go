@@ -10,8 +10,8 @@ import (
 // has reports whether this process has a role.
 func (a *App) has(role string) bool { return slices.Contains(a.roles, role) }
 
-// evaluating is the queue of rule evaluations.
-const evaluating = "evaluate"
+// evaluateQueue is the queue of rule evaluations.
+const evaluateQueue = "evaluate"
 
 // queues returns the queues of a process with the given roles, and their numbers of
 // workers. Every process that runs jobs has the default queue, with short jobs, and
@@ -22,10 +22,10 @@ func queues(roles []string, collectors int) map[string]int {
 		queue   string
 		workers int
 	}{
-		config.RoleCollect: {collecting, collectors}, config.RoleEvaluate: {evaluating, 8}, config.RoleStream: {streaming, streamWorkers},
+		config.RoleCollect: {collectQueue, collectors}, config.RoleEvaluate: {evaluateQueue, 8}, config.RoleStream: {streamQueue, streamWorkers},
 	} {
 		if slices.Contains(roles, role) {
-			all[want.queue], all["default"], all[notifying] = want.workers, 8, notifyWorkers
+			all[want.queue], all["default"], all[notifyQueue] = want.workers, 8, notifyWorkers
 		}
 	}
 	return all

@@ -25,9 +25,9 @@ type streams struct {
 	reader   *stream.Reader
 }
 
-// streaming is the queue of reads that events cause. It has its own workers, so that an
+// streamQueue is the queue of reads that events cause. It has its own workers, so that an
 // event does not wait for a collection.
-const streaming = "stream"
+const streamQueue = "stream"
 
 // streamWorkers is the number of accounts that are processed concurrently because of
 // events.
@@ -46,7 +46,7 @@ func (streamArgs) Kind() string { return "stream" }
 // of the account is active. A job that has just ended may still be recorded as running,
 // so the insertion must not be refused because of it.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
-	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streaming, Share: string(org), Priority: 1, Attempts: streamAttempts})
+	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streamQueue, Share: string(org), Priority: 1, Attempts: streamAttempts})
 	return err
 }
 
@@ -101,7 +101,7 @@ func (a *App) updateGraph(ctx context.Context, org posture.OrgID, id posture.Acc
 
 // handleStreamJobs registers the jobs for event streams.
 func (a *App) handleStreamJobs() error {
-	a.queue.Every("maintain_streams", 5*time.Second, maintainStreamsArgs{}, job.Options{Queue: streaming, Attempts: 1})
+	a.queue.Every("maintain_streams", 5*time.Second, maintainStreamsArgs{}, job.Options{Queue: streamQueue, Attempts: 1})
 	return errors.Join(
 		job.Handle(a.queue, 10*time.Minute, func(ctx context.Context, j job.Job[streamArgs]) error {
 			err := a.streams.reader.Work(ctx, j.Args.Org, j.Args.Account)

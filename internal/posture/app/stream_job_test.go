@@ -18,7 +18,7 @@ import (
 func TestJobRunsWhileThePreviousIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
-		queue := streamQueue(t, db)
+		queue := newStreamQueue(t, db)
 		started, proceed := make(chan int64, 2), make(chan struct{})
 		err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
 			started <- j.ID
@@ -50,13 +50,13 @@ func TestJobRunsWhileThePreviousIsNotRecorded(t *testing.T) {
 	})
 }
 
-// streamQueue returns a queue for event stream jobs. It is not started.
-func streamQueue(t *testing.T, db *sqldb.DB) *job.Queue {
+// newStreamQueue returns a queue for event stream jobs. It is not started.
+func newStreamQueue(t *testing.T, db *sqldb.DB) *job.Queue {
 	t.Helper()
 	if err := job.Migrate(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	queue, err := job.New(db, job.Config{Queues: map[string]int{streaming: 2}, Log: slog.New(slog.DiscardHandler)})
+	queue, err := job.New(db, job.Config{Queues: map[string]int{streamQueue: 2}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func streamQueue(t *testing.T, db *sqldb.DB) *job.Queue {
 func TestJobSurvivesManyCrashes(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
-		queue := streamQueue(t, db)
+		queue := newStreamQueue(t, db)
 		started := make(chan int, 1)
 		if err := job.Handle(queue, time.Minute, func(_ context.Context, j job.Job[streamArgs]) error {
 			started <- j.Attempt
