@@ -184,7 +184,7 @@ func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType)
 		}
 	}
 	if len(regions) == 0 {
-		regions["nowhere"] = true
+		regions["nowhere"] = true // without a scope, a regional type would count as not read
 	}
 	regional, worldwide := slices.Sorted(maps.Keys(regions)), []string{posture.Global}
 	covered := make([]posture.Coverage, 0, len(all)*len(regional))

@@ -126,8 +126,8 @@ func loadFramework(files fs.FS, file string) (posture.Framework, []assignment, e
 			delete(manual, c.ID)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(manual)) {
-		return out, nil, fmt.Errorf("control %s is manual, but does not exist", id)
+	if len(manual) > 0 { // controls that exist were deleted from the map above
+		return out, nil, fmt.Errorf("control %s is manual, but does not exist", slices.Min(slices.Collect(maps.Keys(manual))))
 	}
 	if len(out.Controls) == 0 {
 		return out, nil, errors.New("there are no controls")

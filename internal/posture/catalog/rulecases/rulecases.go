@@ -100,8 +100,8 @@ func (r *Runner) Judge(ctx context.Context, account evaluate.Account, e catalog.
 	if err != nil {
 		return posture.RuleJudgement{}, fmt.Errorf("case %q: %w", c.Name, err)
 	}
-	for _, problem := range broken {
-		return posture.RuleJudgement{}, fmt.Errorf("case %q: %v", c.Name, problem)
+	if len(broken) > 0 {
+		return posture.RuleJudgement{}, fmt.Errorf("case %q: %v", c.Name, broken[0])
 	}
 	return judged.Rules[0], nil
 }
