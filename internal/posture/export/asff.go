@@ -16,10 +16,10 @@ import (
 
 // The size limits of the AWS Security Finding Format.
 const (
-	asffTitle    = 256
-	asffText     = 1024
-	asffRelated  = 32
-	asffMostTags = 50
+	asffTitle   = 256
+	asffText    = 1024
+	asffRelated = 32
+	asffMaxTags = 50
 )
 
 type (
@@ -175,9 +175,9 @@ func asffType(t posture.EntityType) string {
 // firstTags returns at most as many tags as Security Hub allows. It omits blank values,
 // which AWS permits for tags, but Security Hub does not.
 func firstTags(tags map[string]string) map[string]string {
-	first := make(map[string]string, min(len(tags), asffMostTags))
+	first := make(map[string]string, min(len(tags), asffMaxTags))
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		if len(first) == asffMostTags {
+		if len(first) == asffMaxTags {
 			break
 		}
 		if value := tags[name]; strings.TrimSpace(name) != "" && strings.TrimSpace(value) != "" {

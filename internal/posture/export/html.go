@@ -27,8 +27,8 @@ var reportPage = template.Must(template.New("report").Funcs(template.FuncMap{
 		return map[string]any{titleKey: title, barsKey: bars}
 	},
 	"add":    func(a, b int) int { return a + b },
-	"times":  func(width int) int { return width * 160 / 100 },
-	"height": func(b []bar) int { return 20 * max(1, len(b)) },
+	"times":  func(width int) int { return width * 160 / 100 }, // percent to units of the SVG, in which the longest bar is 160 wide
+	"height": func(b []bar) int { return barHeight * max(1, len(b)) },
 	"short":  func(text string) string { return clip(text, 20) },
 }).Parse(reportText))
 
@@ -76,14 +76,14 @@ func (p *page) Close() error {
 	return reportPage.ExecuteTemplate(p.w, "foot", map[string]any{"Left": p.remaining, "Report": p.report})
 }
 
-// A slice is a segment of the donut chart of levels.
-type slice struct {
+// A segment of the donut chart of levels.
+type segment struct {
 	Level       posture.FindingLevel
 	Count       int
 	Dash, Start string // SVG attributes for a circle with the circumference 100
 }
 
-func (p *page) levels() (all []slice) {
+func (p *page) levels() (all []segment) {
 	start := 0.0
 	for _, level := range posture.FindingLevels {
 		n := p.report.Counts.Levels[level]
@@ -91,7 +91,7 @@ func (p *page) levels() (all []slice) {
 		if p.report.Counts.Total > 0 {
 			share = 100 * float64(n) / float64(p.report.Counts.Total)
 		}
-		all = append(all, slice{level, n, fmt.Sprintf("%.2f %.2f", share, 100-share), fmt.Sprintf("%.2f", 25-start)})
+		all = append(all, segment{level, n, fmt.Sprintf("%.2f %.2f", share, 100-share), fmt.Sprintf("%.2f", 25-start)})
 		start += share
 	}
 	return all
@@ -105,14 +105,17 @@ type bar struct {
 	Y     int
 }
 
-// mostBars is the maximum number of bars in a chart.
-const mostBars = 10
+// maxBars is the maximum number of bars in a chart.
+const maxBars = 10
+
+// barHeight is the height of a bar with the space below it, in the units of the SVG.
+const barHeight = 20
 
 // bars returns the largest counts in descending order.
 func bars[K ~string](counts map[K]int) (all []bar) {
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b K) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
-	for i, key := range keys[:min(len(keys), mostBars)] {
-		all = append(all, bar{string(key), counts[key], max(1, 100*counts[key]/max(1, counts[keys[0]])), 20 * i})
+	for i, key := range keys[:min(len(keys), maxBars)] {
+		all = append(all, bar{string(key), counts[key], max(1, 100*counts[key]/max(1, counts[keys[0]])), barHeight * i})
 	}
 	return all
 }

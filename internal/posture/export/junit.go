@@ -40,7 +40,7 @@ type (
 )
 
 // casesWithoutFindings returns the test cases of rules without findings: passed, or skipped if the
-// result is unknown, no resource passed, or the report has none of the violations.
+// result is unknown, no resource passed, or the report excludes all violations.
 func (j *junit) casesWithoutFindings() (cases []junitCase, skipped int) {
 	for _, id := range slices.Sorted(maps.Keys(j.report.Rules)) {
 		if j.report.Counts.Rules[id] > 0 {

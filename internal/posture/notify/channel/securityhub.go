@@ -29,7 +29,7 @@ func (s *Senders) securityHub(ctx context.Context, c notify.Channel, m notify.Me
 		return refused{errors.New("this server has no access to AWS")}
 	}
 	role, region := c.Value("roleArn"), c.Value("region")
-	account := strings.Split(role+"::::::", ":")[4]
+	account := strings.Split(role+"::::::", ":")[4] // arn:partition:iam::account:role/name; the added colons make the field exist in any text
 	findings, err := s.hubFindings(ctx, m, account, region)
 	if err != nil || len(findings) == 0 {
 		return err
@@ -45,7 +45,7 @@ func (s *Senders) securityHub(ctx context.Context, c notify.Channel, m notify.Me
 	default:
 		return err
 	}
-	return partly(failed, len(findings))
+	return importError(failed, len(findings))
 }
 
 // hubFindings returns the findings of a message as Security Hub takes them: the last
@@ -70,9 +70,9 @@ func (s *Senders) hubFindings(ctx context.Context, m notify.Message, account, re
 	return s.o.Findings(ctx, m.Org, all, account, region)
 }
 
-// partly returns the error of an import that Security Hub did not accept completely. It
+// importError returns the error of an import that Security Hub did not accept completely. It
 // is worth a retry unless every rejected finding is invalid.
-func partly(failed map[string]string, total int) error {
+func importError(failed map[string]string, total int) error {
 	if len(failed) == 0 {
 		return nil
 	}

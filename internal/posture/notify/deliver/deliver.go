@@ -24,10 +24,10 @@ type Sender interface {
 }
 
 const (
-	batches   = 5                // batches of events per organisation and dispatch
-	turn      = 20 * time.Second // time limit of one call of Channel
-	orgAtOnce = 4                // concurrent channels per organisation
-	maxPause  = 10 * time.Minute // between attempts to a failing receiver
+	maxBatches     = 5                // batches of events per organisation and dispatch
+	channelTime    = 20 * time.Second // time limit of one call of Channel
+	maxOrgChannels = 4                // concurrent channels per organisation
+	maxPause       = 10 * time.Minute // between attempts to a failing receiver
 )
 
 // Deliverer dispatches events and delivers messages.
@@ -39,7 +39,7 @@ type Deliverer struct {
 	Log    *slog.Logger
 
 	mu   sync.Mutex
-	busy map[posture.OrgID]int
+	busy map[posture.OrgID]int // channels in progress
 }
 
 // Dispatch groups the events of the outbox into messages and returns the channels that
@@ -54,7 +54,7 @@ func (d *Deliverer) Dispatch(ctx context.Context) ([]notify.Ref, error) {
 	if d.Link != nil {
 		link = d.Link()
 	}
-	for range batches {
+	for range maxBatches {
 		var rest []posture.OrgID
 		for _, org := range orgs {
 			more, err := d.Store.Dispatch(ctx, org, link, d.Now())
@@ -88,7 +88,7 @@ func (d *Deliverer) Channel(ctx context.Context, r notify.Ref) error {
 	if err != nil || !c.Enabled {
 		return err
 	}
-	for end := time.Now().Add(turn); time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(channelTime); time.Now().Before(end) && ctx.Err() == nil; {
 		if more, err := d.attempt(ctx, r, &c); err != nil || !more {
 			return err
 		}
@@ -102,7 +102,7 @@ func (d *Deliverer) enter(org posture.OrgID) bool {
 	if d.busy == nil {
 		d.busy = map[posture.OrgID]int{}
 	}
-	if d.busy[org] >= orgAtOnce {
+	if d.busy[org] >= maxOrgChannels {
 		return false
 	}
 	d.busy[org]++
@@ -133,26 +133,26 @@ func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel
 		return false, err
 	}
 	m.Message.Org = r.Org
-	sending := d.Sender.Send(ctx, *c, m.Message)
+	sendErr := d.Sender.Send(ctx, *c, m.Message)
 	if ctx.Err() != nil {
 		return false, ctx.Err() // the server shuts down; this is no failure of the receiver
 	}
 	m.Attempts++
 	now = d.Now()
-	if sending == nil {
+	if sendErr == nil {
 		m.State, m.Ended, m.Error = notify.Delivered, now, ""
 		c.Failures = 0
 		return true, d.Store.SaveAttempt(ctx, r, m, 0, time.Time{})
 	}
 	d.Log.WarnContext(ctx, "notification not delivered",
-		"org", r.Org, "channel", r.Channel, "type", c.Type, "delivery", m.ID, "attempt", m.Attempts, "error", channel.Cause(sending))
-	m.Error = sending.Error()
-	if channel.Refused(sending) {
+		"org", r.Org, "channel", r.Channel, "type", c.Type, "delivery", m.ID, "attempt", m.Attempts, "error", channel.Cause(sendErr))
+	m.Error = sendErr.Error()
+	if channel.Refused(sendErr) {
 		// The receiver works but refuses this message: do not delay the others.
 		m.State, m.Ended = notify.Dead, now
 		return true, d.Store.SaveAttempt(ctx, r, m, c.Failures, time.Time{})
 	}
 	c.Failures++
-	pause := max(min(maxPause, time.Second<<min(c.Failures, 20)), channel.RetryAfter(sending))
+	pause := max(min(maxPause, time.Second<<min(c.Failures, 20)), channel.RetryAfter(sendErr))
 	return false, d.Store.SaveAttempt(ctx, r, m, c.Failures, now.Add(pause))
 }
