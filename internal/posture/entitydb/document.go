@@ -115,9 +115,7 @@ var errDamaged = errors.New("the row of an entity is damaged")
 
 // readDoc decodes an entity that appendDoc encoded. Its strings share one allocation.
 func readDoc(doc []byte, h cellContext) (posture.Entity, error) {
-	e := posture.Entity{
-		Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service(),
-	}
+	e := h.entity()
 	if len(doc) == 0 || doc[0] != docVersion {
 		return e, errDamaged
 	}

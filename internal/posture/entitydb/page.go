@@ -43,7 +43,8 @@ func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, e
 		return page, err
 	}
 	page.Total = total
-	for size, candidates := limit, 0; ; {
+	size, candidates := limit, 0
+	for {
 		more := len(rows) > size
 		rows = rows[:min(size, len(rows))]
 		candidates += len(rows)

@@ -56,8 +56,8 @@ func (p *projection) isEmpty() bool {
 }
 
 // entity returns the fields that all entities of a cell share.
-func (h cellContext) entity() posture.Entity {
-	return posture.Entity{Type: h.typ, Account: h.account, Provider: h.provider, Region: h.region, Service: h.typ.Service()}
+func (c cellContext) entity() posture.Entity {
+	return posture.Entity{Type: c.typ, Account: c.account, Provider: c.provider, Region: c.region, Service: c.typ.Service()}
 }
 
 // mayContain reports whether a name may be one of names.
