@@ -99,7 +99,7 @@ func TestListAuditLog(t *testing.T) {
 	} {
 		wrong.listFlags = flags
 		if err := wrong.Run(e); !fault.Is(err, fault.Invalid) {
-			t.Errorf("%+v: %v", wrong, err)
+			t.Errorf("%+v: %v, want a fault of kind Invalid", wrong, err)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestParseTime(t *testing.T) {
 	} {
 		got, err := parseTime(text, now)
 		if (err != nil) != (want == "") || err == nil && got.UTC().Format(time.RFC3339) != want {
-			t.Errorf("%s: %v, %v", text, got, err)
+			t.Errorf("parseTime(%q) = %v, %v; want %q", text, got, err, want)
 		}
 	}
 }

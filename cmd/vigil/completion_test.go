@@ -66,7 +66,7 @@ func TestBashCompletes(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(lines) != len(cases) {
-		t.Fatalf("%s", out)
+		t.Fatalf("%d lines, want %d:\n%s", len(lines), len(cases), out)
 	}
 	for i, c := range cases {
 		if _, got, _ := strings.Cut(lines[i], ":"); strings.TrimSpace(got) != c.want {
@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 	}
 	for kind, want := range map[string]string{"farms": "Blue\ngreen\n", "profiles": "cloud\n", "desktop-profiles": "desk\n", "all-profiles": "cloud\ndesk\n"} {
 		if got, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: kind}, ""); err != nil || got != want {
-			t.Errorf("%s: %q, %v", kind, got, err)
+			t.Errorf("%s: %q, %v; want %q", kind, got, err, want)
 		}
 	}
 	// VIGIL_PROFILE and VIGIL_DESKTOP_PROFILE replace the current profiles.

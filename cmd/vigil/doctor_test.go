@@ -169,10 +169,10 @@ func TestDoctorOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := text.String(); !strings.Contains(got, "do: mend it") || strings.Contains(got, "\x1b") {
-		t.Errorf("%q", got)
+		t.Errorf("the text is %q, want what to do, without colours", got)
 	}
 	if got := programs.String(); !strings.HasPrefix(got, "check,status,detail,next\na,ok,fine,\nb,failed,") {
-		t.Errorf("%q", got)
+		t.Errorf("the CSV is %q, want a heading, a and b", got)
 	}
 	// Invalid settings are a diagnosis too, and the command fails.
 	var out strings.Builder

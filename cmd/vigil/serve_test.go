@@ -28,7 +28,7 @@ func TestPostureServerSurvivesSIGHUP(t *testing.T) {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); !strings.Contains(line, "posture API at") {
-		t.Errorf("%q, %v", line, err)
+		t.Errorf("the first line is %q, %v; want the address of the posture API", line, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Error(err)

@@ -79,7 +79,7 @@ func TestEmptyText(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", " \n", "// nothing", "/* */"} {
 		if _, err := Parse(text, Options{}); err == nil || !strings.Contains(err.Error(), "the query is empty") {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: %v, want an error that the query is empty", text, err)
 		}
 	}
 }

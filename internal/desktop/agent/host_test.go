@@ -146,7 +146,7 @@ func TestState(t *testing.T) {
 	} {
 		state, problems := (&host{root: tt.root, rdp: tt.rdp}).state(t.Context())
 		if state != tt.want || len(problems) != tt.problems {
-			t.Errorf("%s: %s, %q", tt.name, state, problems)
+			t.Errorf("%s: state %s, problems %q; want %s with %d problems", tt.name, state, problems, tt.want, tt.problems)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestOperatingSystem(t *testing.T) {
 		"# ID=x\n":                            desktop.OSUnknown,
 	} {
 		if got := operatingSystem(fstest.MapFS{"etc/os-release": file(text)}); got != want {
-			t.Errorf("%q: %s", text, got)
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

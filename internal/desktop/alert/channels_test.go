@@ -58,7 +58,7 @@ func TestWebhooksAreSigned(t *testing.T) {
 	}
 	var p payload
 	if err := json.Unmarshal(h.body, &p); err != nil || p.Type != "alert.resolved" || p.ID != "d1" || p.Component.ID != "g1" {
-		t.Errorf("%s, %v", h.body, err)
+		t.Errorf("body %s, %v; want the end of d1, of the gateway g1", h.body, err)
 	}
 	if strings.Contains(string(h.body), "hush") {
 		t.Error("the secret was sent")
@@ -106,7 +106,7 @@ func TestWebhooksRefuseForbiddenAddressesWithOneMessage(t *testing.T) {
 			}
 		}
 		if err == nil || !strings.Contains(cause.Error(), tt.want) {
-			t.Errorf("%s: %v", tt.name, cause)
+			t.Errorf("%s: cause %v, want %q", tt.name, cause, tt.want)
 		}
 		if _, ok := err.(webhook.Unreachable); !ok && tt.name != "plain http" { // plain http is refused for its scheme
 			t.Errorf("%s: %v differs from the other errors", tt.name, err)

@@ -157,7 +157,7 @@ func TestAlertLifecycle(t *testing.T) {
 		out := transitions(r, tt.found, existing, nil, after(tt.after), newID)
 		if tt.want == "" {
 			if len(out) != 0 {
-				t.Errorf("%s: %+v", tt.name, out)
+				t.Errorf("%s: transitions %+v, want none", tt.name, out)
 			}
 			continue
 		}
@@ -213,7 +213,7 @@ func TestRulesAreValidated(t *testing.T) {
 		spoil(&bad)
 		details := fault.Details(bad.Validate())
 		if len(details) != 1 || details[0].Path != path {
-			t.Errorf("%s: %v", path, details)
+			t.Errorf("%s: details %v, want one with this path", path, details)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestInvalidPasswordsAreRefused(t *testing.T) {
 		var p api.Password
 		err := p.UnmarshalJSON([]byte(text))
 		if !fault.Is(err, fault.Invalid) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: %v, want a fault of kind Invalid", text, err)
 			continue
 		}
 		if details := fault.Details(err); path != "" && (len(details) != 1 || details[0].Path != path) {
@@ -90,7 +90,7 @@ func FuzzPassword(f *testing.F) {
 		}
 		var p api.Password
 		if err := p.UnmarshalJSON(text); err != nil || p.Reveal() != s {
-			t.Errorf("%s: %q, %v", text, p.Reveal(), err)
+			t.Errorf("%s: %q, %v; want %q", text, p.Reveal(), err, s)
 		}
 	})
 }

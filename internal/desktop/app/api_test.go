@@ -239,7 +239,7 @@ func TestAlertsReachTheirWebhook(t *testing.T) {
 	created := w.expect(201, "POST", path, token, spec)
 	id := idOf(t, created)
 	if strings.Contains(string(created.body), "hush") || !strings.Contains(string(created.body), `"signed":true`) {
-		t.Errorf("%s", created.body)
+		t.Errorf("the created rule is %s, want it signed, without its secret", created.body)
 	}
 	begin("composer-down")(w)
 	if got := <-received; got != "alert.firing t=" {
@@ -344,7 +344,7 @@ func TestUnchangedListIsAnsweredWith304(t *testing.T) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusNotModified {
-		t.Errorf("%d", response.StatusCode)
+		t.Errorf("status %d, want 304", response.StatusCode)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestHealthyEnvironmentHasNoProblems(t *testing.T) {
 		})
 	}
 	if got := w.call(http.MethodGet, "/rest/monitor/rds-servers", token.Access, nil); got.status != 200 {
-		t.Errorf("%d %.200q", got.status, got.body)
+		t.Errorf("records of RDS servers: status %d, %.200q; want 200", got.status, got.body)
 	}
 }
 

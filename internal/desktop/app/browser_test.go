@@ -83,7 +83,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 	}
 	b.want(200, "GET", "/console/session", nil).decode(t, &profile)
 	if profile.UserName != `CORP\admin` || profile.Role != "admin" || profile.Method != "password" || profile.EndTime.Sub(profile.StartTime) != 10*time.Hour {
-		t.Errorf("%+v", profile)
+		t.Errorf("profile = %+v, want that of CORP\\admin, for 10 hours", profile)
 	}
 	b.want(200, "GET", "/rest/monitor/farms", nil)
 	b.want(403, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})

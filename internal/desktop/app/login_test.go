@@ -170,7 +170,7 @@ func TestRefusedLoginsHaveOneResponseAndTheirCauseInTheAuditLog(t *testing.T) {
 		}
 		a.decode(t, &problem)
 		if a.status != http.StatusUnauthorized {
-			t.Errorf("%v: %d", tt, a.status)
+			t.Errorf("login as %v: status %d, want 401", tt, a.status)
 		}
 		bodies[problem.Message] = true
 		want[a.header.Get("X-Request-Id")] = tt.cause
@@ -236,7 +236,7 @@ func TestLoginWhileTheDirectoryIsDownIs503(t *testing.T) {
 	w.estate.Domains[0].Break(directory.Down)
 	a := w.call(http.MethodPost, "/rest/login", "", w.credentials(w.estate.Admin.Password))
 	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-		t.Errorf("%d %.200q", a.status, a.body)
+		t.Errorf("login while the directory is down: status %d, %.200q; want 503 with Retry-After", a.status, a.body)
 	}
 }
 

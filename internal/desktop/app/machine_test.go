@@ -28,7 +28,7 @@ func TestAgentReportsThisMachine(t *testing.T) {
 	w.status(desktop.KindRDSServer, "this-machine", "state", "AVAILABLE")
 	m := w.record(desktop.KindRDSServer, "this-machine").(desktop.RDSServerMonitor)
 	if m.LoadIndex == nil || m.SessionCount == nil || m.Details.OperatingSystem != desktop.OSLinuxOther {
-		t.Errorf("%+v", m)
+		t.Errorf("record = %+v, want the load and the sessions of this machine", m)
 	}
 	info, err := os.Stat(filepath.Join(w.dir, "estate", "agent", "credential.json"))
 	if err != nil || info.Mode().Perm() != 0o600 {

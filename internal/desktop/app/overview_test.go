@@ -38,7 +38,7 @@ func TestOverviewGroupsProblemsByCause(t *testing.T) {
 	}
 	for _, k := range healthy.Kinds {
 		if k.Kind != desktop.KindEventDatabase && (k.Total == 0 || k.Health[desktop.HealthOK] != k.Total) {
-			t.Errorf("%+v", k)
+			t.Errorf("a kind has components that are not healthy, or none: %+v", k)
 		}
 	}
 	w.expect(204, "POST", "/rest/demo/incidents/farm-fails", token, nil)
@@ -115,7 +115,7 @@ func TestListsAreCompressedIfAccepted(t *testing.T) {
 		}
 		text, err := io.ReadAll(r)
 		if err != nil || !json.Valid(text) {
-			t.Errorf("%s: %v, %.100s", path, err, text)
+			t.Errorf("%s: the unpacked response is no JSON: %v, %.100s", path, err, text)
 		}
 		if response.Header.Get("ETag") == "" {
 			continue // it is encoded per request and has no ETag
@@ -247,14 +247,14 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	until := desktop.MillisOf(time.Now().Add(time.Hour))
 	w.expect(200, "PUT", path+"/"+id+"/silence", token, object{"until": until, "reason": "works"})
 	if g := groups[find()]; g.Acknowledged["comment"] != "on it" || g.Silenced["reason"] != "works" {
-		t.Errorf("%+v", g)
+		t.Errorf("the group is %+v, want it acknowledged and silenced", g)
 	}
 	w.expect(400, "PUT", path+"/"+id+"/silence", token, object{"until": 1})
 	w.expect(404, "PUT", path+"/11111111-1111-4111-8111-111111111111/acknowledgement", token, object{})
 	w.expect(200, "DELETE", path+"/"+id+"/silence", token, nil)
 	w.expect(200, "DELETE", path+"/"+id+"/acknowledgement", token, nil)
 	if g := groups[find()]; g.Acknowledged != nil || g.Silenced != nil {
-		t.Errorf("%+v", g)
+		t.Errorf("the group is %+v, want it neither acknowledged nor silenced", g)
 	}
 	end("server-down")(w)
 	w.until("the group is resolved", func() bool { return find() < 0 })
@@ -303,7 +303,7 @@ func TestMeasuresAreStoredOverTime(t *testing.T) {
 	for _, query := range []string{"?kind=RDS_SERVER&measure=session_count", "?kind=farm&measure=session_count&step=86400", "?kind=RDS_SERVER&measure=session_count&id=" + string(w.estate.RDSServers[0].ID())} {
 		w.expect(200, "GET", path+query, token, nil).decode(t, &got)
 		if len(got.Series) != 1 || len(got.Series[0].Points) == 0 || got.Series[0].Points[len(got.Series[0].Points)-1].Maximum != 70 {
-			t.Errorf("%s: %+v", query, got)
+			t.Errorf("%s: %+v, want one series whose last point has the maximum 70", query, got)
 		}
 	}
 	for _, bad := range []string{"", "?kind=RDS_SERVER", "?kind=FARM&measure=application_count", "?kind=x&measure=session_count", "?kind=FARM&measure=session_count&step=7",

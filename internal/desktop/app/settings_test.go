@@ -40,7 +40,7 @@ func TestSettingsComeFromTheConfiguration(t *testing.T) {
 	if s.AccessLife != time.Minute || s.RefreshLife != time.Hour || s.HistoryKept != 2*time.Hour ||
 		s.Throttle.PerUser != 3 || s.Throttle.PerAddress != 4 || s.Throttle.Window != 5*time.Minute || s.Throttle.MaxWait != 6*time.Second ||
 		s.Probe.Interval != 7*time.Second || s.Probe.Timeout != 8*time.Second || s.Probe.MaxBackoff != 9*time.Second || s.Probe.RefusedPause != 10*time.Second {
-		t.Errorf("%+v", s)
+		t.Errorf("settings = %+v, want those of the configuration", s)
 	}
 	if m := s.Mail; m.Server.Address != "mail:25" || m.Server.Security != mail.ImplicitTLS || m.From != "a@b.example" || m.Server.Username != "u" || m.Server.Password.Reveal() != "hunter2" || m.Server.TLS == nil {
 		t.Errorf("mail: %+v", m)

@@ -222,7 +222,7 @@ func TestMachineEnrolsAndReports(t *testing.T) {
 	}
 	receipt, err := f.client(&c).Beat(t.Context(), c.Enrolment.HeartbeatPath, report(1))
 	if err != nil || receipt.IntervalSeconds != 30 || receipt.Renew {
-		t.Fatalf("%+v, %v", receipt, err)
+		t.Fatalf("receipt %+v, %v; want an interval of 30 seconds and no renewal", receipt, err)
 	}
 	want := desktop.Observation{Kind: gateway.Kind, ID: gateway.ID, At: f.now(), Reading: report(1).GatewayBeat}
 	if diff := cmp.Diff(want, f.last()); diff != "" {
@@ -428,7 +428,7 @@ func TestBadCertificateRequestsAreRefused(t *testing.T) {
 		"weak":         string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: weakDER})),
 	} {
 		if _, err := f.service.Enrol(t.Context(), heartbeat.EnrolRequest{Token: "x", CSR: csr}); !fault.Is(err, fault.Invalid) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want a fault of kind Invalid", name, err)
 		}
 	}
 }
@@ -444,7 +444,7 @@ func TestServersAreVerifiedByThumbprint(t *testing.T) {
 		_, err = client.Enrol(t.Context(), f.token(gateway))
 		client.Close()
 		if got := err == nil; got != accepted {
-			t.Errorf("%s: %v", thumbprint, err)
+			t.Errorf("%s: %v, want it accepted: %t", thumbprint, err, accepted)
 		}
 	}
 	if _, err := heartbeat.NewClient("http://plain.example", heartbeat.ServerTrust{}, nil); err == nil {

@@ -44,7 +44,7 @@ func TestReportsAreValidated(t *testing.T) {
 		spoil(&bad)
 		details := fault.Details(bad.Validate())
 		if len(details) != 1 || details[0].Path != path {
-			t.Errorf("%s: %v", path, details)
+			t.Errorf("%s: details %v, want one with this path", path, details)
 		}
 	}
 	// The sequence number is missing too.

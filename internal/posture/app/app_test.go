@@ -151,7 +151,7 @@ func TestUseOfTokensIsRecordedWhileTheServerStops(t *testing.T) {
 	answers := bufio.NewReader(conn)
 	// The server sends this line when it reads the body.
 	if line, err := answers.ReadString('\n'); !strings.Contains(line, "100 Continue") {
-		t.Fatalf("%q, %v", line, err)
+		t.Fatalf("the first line is %q, %v; want 100 Continue", line, err)
 	}
 	stop()
 	// Anything that wrongly ends at the signal has time to end. Correct code has no event to wait for, and passes with any

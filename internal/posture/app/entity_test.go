@@ -349,7 +349,7 @@ func TestGraphQueriesOverHTTP(t *testing.T) {
 			"g.V().repeat(__.both()).until(__.hasId('never')).count()": "long overflow",
 		} {
 			if got := i.want(400, "POST", entities+"/graph-query", object{"gremlin": text, "partitionKey": account}); !strings.Contains(got.text, want) {
-				t.Errorf("%s: %s", text, got.text)
+				t.Errorf("%s: %s, want %q", text, got.text, want)
 			}
 		}
 		i.want(404, "POST", entities+"/graph-query", object{"gremlin": "g.V()", "partitionKey": "000000000000"})

@@ -21,7 +21,7 @@ func TestListsAreExported(t *testing.T) {
 		export := func(path string, body object) (rows [][]string) {
 			got := i.want(200, "POST", path, body)
 			if kind := got.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" || !strings.Contains(got.header.Get("Content-Disposition"), ".csv") {
-				t.Errorf("%s: %s", path, kind)
+				t.Errorf("%s: Content-Type %s, Content-Disposition %s; want a CSV file", path, kind, got.header.Get("Content-Disposition"))
 			}
 			rows, err := csv.NewReader(strings.NewReader(got.text)).ReadAll()
 			if err != nil {

@@ -89,7 +89,7 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 		refused := func(what string, got answer, member string) {
 			t.Helper()
 			if got.status != 400 || !strings.Contains(got.text, member) || !strings.Contains(got.text, "cannot be used by this organisation") {
-				t.Errorf("%s: %d %s", what, got.status, got.text)
+				t.Errorf("%s: status %d, %s; want 400 with an error about %s", what, got.status, got.text, member)
 			}
 		}
 		refused("POST", b.do("POST", credentials, credentialWith(aID)), "properties[1].stringV")

@@ -111,7 +111,7 @@ func TestIgnoredFiltersAreReported(t *testing.T) {
 	for _, path := range []string{"/v1/cloud-accounts/query", "/v1/cloud-credentials/query", "/v1/entities/query", "/v1/rules/query", "/v1/cloud-accounts/collection-status/query"} {
 		i.want(200, "POST", path, object{"filters": nil})
 		if got := i.want(200, "POST", path, object{"filters": object{"nonsense": 1}}); !strings.Contains(got.text, "filters.nonsense is not known") {
-			t.Errorf("%s: %s", path, got.text)
+			t.Errorf("%s: %s, want a warning about filters.nonsense", path, got.text)
 		}
 	}
 }

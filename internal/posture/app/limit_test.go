@@ -163,7 +163,7 @@ func checkOwn(c *client, own map[string]string) {
 		"/v1/cloud-accounts/query": {}, "/v1/entities/query": {}, "/v2/findings/query": {"filters": object{"ruleIds": []string{own["rule_id"]}}},
 	} {
 		if got := c.want(200, "POST", path, body); fmt.Sprint(got.body["totalCount"]) != "1" {
-			c.t.Errorf("%s: %s", path, got.text)
+			c.t.Errorf("%s: %s, want a total of 1", path, got.text)
 		}
 	}
 	changes := c.want(200, "POST", "/v1/entities/changes-query", object{"countBy": "Day"})

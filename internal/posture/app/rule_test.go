@@ -67,7 +67,7 @@ func TestRuleTrial(t *testing.T) {
 		i.want(404, "POST", path, try(text, "none"))
 		for _, bad := range []string{"", "{}", "{", "g.V(", "g.V().nonsense()", "g.V().count()", "g.V().drop()", graphQuery("g.V().has("), `{"inventoryQueryType":"Search","queryString":"AND"}`} {
 			if got := i.want(400, "POST", path, try(bad, string(account.ID))); !strings.Contains(got.text, "query") {
-				t.Errorf("%q: %s", bad, got.text)
+				t.Errorf("%q: %s, want an error about the query", bad, got.text)
 			}
 		}
 	})
@@ -151,7 +151,7 @@ func TestRuleParameters(t *testing.T) {
 			{object{"days": []int{1}}, "parameterValues.days"}, {[]int{1}, "parameterValues"},
 		} {
 			if got := i.want(400, "PATCH", path, object{"parameterValues": bad.values}, "If-Match", rule.header.Get("ETag")); !strings.Contains(got.text, bad.message) {
-				t.Errorf("%v: %s", bad.values, got.text)
+				t.Errorf("%v: %s, want an error about %s", bad.values, got.text, bad.message)
 			}
 		}
 		try := object{"query": text, "partitionKey": account.ID, "ruleId": "aws-logs-retention"}

@@ -244,7 +244,7 @@ func TestReaderGetFindsConcurrently(t *testing.T) {
 		emit := collect.Emit(func(res *collect.Resource) error { got = append(got, res.Name); return nil })
 		err := r.Get(t.Context(), r.Catalog.Type("AWS.Test.Rule"), name, emit.Serial())
 		if name == "two" && (err != nil || !slices.Equal(got, []string{name})) || name == "three" && (!errors.Is(err, collect.ErrGone) || got != nil) {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("rule %s: read %q, %v; want two to be read, and three to be gone", name, got, err)
 		}
 	}
 }

@@ -340,7 +340,7 @@ func TestOnlyTheRegionsOfTheSettingsAreRead(t *testing.T) {
 	}}
 	o := r.Run(t.Context(), access, posture.RunScope{}, nil)
 	if o.Status != posture.RunCompletedWithErrors || o.Reason != "regions that the account has not enabled: eu-west-9" {
-		t.Errorf("%s: %s", o.Status, o.Reason)
+		t.Errorf("the run ended as %s: %q, want %s, because eu-west-9 is not enabled", o.Status, o.Reason, posture.RunCompletedWithErrors)
 	}
 	want := map[string]string{
 		"AWS.S3.Bucket global": "2, complete true", "AWS.KMS.Key eu-west-1": "1, complete true", "AWS.KMS.Key us-east-1": "0, complete true",

@@ -40,7 +40,7 @@ func TestChangesRoundTrip(t *testing.T) {
 		want := posture.Compare(before[e.ID], e)
 		id, got, err := readChange(appendChange(nil, e.ID, want))
 		if err != nil || id != e.ID {
-			t.Fatalf("%s: %v, %v", e.ID, id, err)
+			t.Fatalf("the change of %s is read as that of %v, %v", e.ID, id, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s (-want +got):\n%s", e.ID, diff)

@@ -358,7 +358,7 @@ func TestComply(t *testing.T) {
 	t.Parallel()
 	c := report().Compliance[0]
 	if c.Violated != 2 || c.Unchecked != 1 || c.Pass+c.Unknown != 0 || c.Controls[0].Verdict != export.ControlViolation {
-		t.Errorf("%+v", c)
+		t.Errorf("compliance = %+v, want 2 controls violated and 1 unchecked", c)
 	}
 	for said, want := range map[posture.AssessmentVerdict]string{
 		posture.AssessedPass: "pass 1 2 0 0", posture.AssessedViolation: "violation 0 3 0 0", posture.AssessedNotApplicable: "not applicable 0 2 1 0", "": "no rule 0 2 0 1",

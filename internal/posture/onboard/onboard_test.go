@@ -375,7 +375,7 @@ func TestQuotaOfAccounts(t *testing.T) {
 		{"one more instead of another", []onboard.AccountChange{account(onboard.Post, c), account(onboard.Delete, a)}, false},
 	} {
 		if err := apply(tt.changes...); fault.Is(err, fault.Conflict) != tt.refused || !tt.refused && err != nil {
-			t.Errorf("%s: %v", tt.name, err)
+			t.Errorf("%s: %v, want it refused: %t", tt.name, err, tt.refused)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestUnknownNamesAreNotServed(t *testing.T) {
 	}
 	for p, name := range map[posture.Provider]string{posture.AWS: "template.yaml", posture.Azure: "template.json"} {
 		if _, kind, ok := scripts.Fill(p, name, scripts.Values{}); !ok || !strings.HasPrefix(kind, "application/") {
-			t.Errorf("%s %s: %v, %q", p, name, ok, kind)
+			t.Errorf("%s %s: found %v, Content-Type %q; want it found", p, name, ok, kind)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			var e *search.Error
 			if !errors.As(err, &e) || e.Column < 1 || e.Column > len([]rune(text))+1 || e.Message == "" {
-				t.Fatalf("%q: %#v", text, err)
+				t.Fatalf("%q: %#v, want an error with a column of the text and a message", text, err)
 			}
 			return
 		}

@@ -60,7 +60,7 @@ func TestObjectKeysAreUnique(t *testing.T) {
 		entry(graph.List(graph.Int(1), graph.String("x")), graph.Int(2)),
 	})
 	if got, err := text.MarshalJSON(); err != nil || string(got) != `{"1":"last","[1,\"x\"]":2,"null":true}` {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("MarshalJSON = %s, %v; want each key once, with its last value", got, err)
 	}
 }
 

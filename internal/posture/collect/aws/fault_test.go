@@ -213,7 +213,7 @@ func TestExpiredSessionIsRenewed(t *testing.T) {
 	}
 	got := collecttest.All(t, aws.New(c.options), c.access(0))
 	if len(got.Failures) > 0 {
-		t.Errorf("%v", got.Failures)
+		t.Errorf("failures %v, want none", got.Failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 4 {
 		t.Errorf("%d sessions were requested", n)
@@ -236,7 +236,7 @@ func TestSessionsAreRenewedBeforeExpiry(t *testing.T) {
 	mu.Unlock()
 	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.EC2.Vpc", "AWS.EC2.Volume")
 	if len(got.Failures) > 0 {
-		t.Errorf("%v", got.Failures)
+		t.Errorf("failures %v, want none", got.Failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 3 {
 		t.Errorf("%d sessions were requested", n)
@@ -431,7 +431,7 @@ func TestServiceNotOfferedInRegion(t *testing.T) {
 		}
 		got := collecttest.All(t, aws.New(options), c.access(0), "AWS.Redshift.Cluster")
 		if errs := got.Failures["AWS.Redshift.Cluster"]; len(errs) != 1 || errors.Is(errs[0], collect.ErrOff) != test.off {
-			t.Errorf("%s: %v", name, errs)
+			t.Errorf("%s: %v, want one error, because the service is off: %t", name, errs, test.off)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestRequestEncoding(t *testing.T) {
 		})
 		_, err := c.Call(t.Context(), tt.service, tt.operation, "eu-west-1", tt.input)
 		if awsapi.CodeOf(err) != "Imateapot" { // the status text without spaces and apostrophe
-			t.Errorf("%s %s: %v", tt.service, tt.operation, err)
+			t.Errorf("%s %s: %v, want the error of status 418", tt.service, tt.operation, err)
 		}
 		if got != tt.want {
 			t.Errorf("%s %s sends\n%s, want\n%s", tt.service, tt.operation, got, tt.want)
@@ -279,7 +279,7 @@ func TestBucketRegionRedirect(t *testing.T) {
 	for range 2 {
 		answer, err := c.Call(t.Context(), "s3", "GetBucketTagging", "us-east-1", in{"Bucket": "far-bucket"})
 		if err != nil || string(answer) != `{"TagSet":[]}` {
-			t.Errorf("%s, %v", answer, err)
+			t.Errorf("the tags of the bucket are %s, %v; want none", answer, err)
 		}
 	}
 	want := "[far-bucket.s3.us-east-1.amazonaws.com far-bucket.s3.eu-central-1.amazonaws.com far-bucket.s3.eu-central-1.amazonaws.com]"
@@ -315,7 +315,7 @@ func TestConcurrentCallsFollowTheRedirectOfOneBucket(t *testing.T) {
 		group.Go(func() {
 			answer, err := c.Call(t.Context(), "s3", "GetBucketTagging", "us-east-1", in{"Bucket": "far-bucket"})
 			if err != nil || answer != `{"TagSet":[]}` {
-				t.Errorf("%s, %v", answer, err)
+				t.Errorf("the tags of the bucket are %s, %v; want none", answer, err)
 			}
 		})
 	}
@@ -401,7 +401,7 @@ func TestRolesAreAssumedWithTheExternalID(t *testing.T) {
 	})
 	got, err := c.AssumeRole(awsapi.Role{ARN: "arn:aws-us-gov:iam::1:role/r", ExternalID: "ext", SessionName: "vigil", SessionLength: time.Hour, Region: "us-gov-west-1"}).Retrieve(t.Context())
 	if err != nil || got.AccessKeyID != "ASIA" || got.SecretAccessKey != "s" || got.SessionToken != "t" || !got.Expires.Equal(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("credentials %+v, %v; want those of the response", got, err)
 	}
 	want := "sts.us-gov-west-1.amazonaws.com Action=AssumeRole&DurationSeconds=3600&ExternalId=ext&RoleArn=arn%3Aaws-us-gov%3Aiam%3A%3A1%3Arole%2Fr&RoleSessionName=vigil&Version=2011-06-15"
 	if form != want {

@@ -108,7 +108,7 @@ func TestRetryAfter(t *testing.T) {
 	})
 	_, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil)
 	if refused, ok := errors.AsType[*awsapi.Error](err); !ok || refused.RetryAfter != 7*time.Second {
-		t.Errorf("%+v", err)
+		t.Errorf("%+v, want an error with RetryAfter 7 s", err)
 	}
 }
 

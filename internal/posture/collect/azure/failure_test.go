@@ -238,7 +238,7 @@ func TestServiceNotEnabledIsNoError(t *testing.T) {
 	// Rules check whether there are contacts and plans, so their absence is a value.
 	for _, typ := range []posture.EntityType{"Azure.Security.SecurityContact", "Azure.Security.Pricing"} {
 		if got, err := list(t, s, typ); err != nil || len(got) != 1 {
-			t.Errorf("%s: %v, %v", typ, got, err)
+			t.Errorf("%s: %v, %v; want one entity", typ, got, err)
 		}
 	}
 }

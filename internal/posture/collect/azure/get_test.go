@@ -72,7 +72,7 @@ func TestRemovedResourcesAreGone(t *testing.T) {
 			}
 			u, _ := s.Unit(typ, posture.Global)
 			if err := u.Get(t.Context(), e.XID, func(*collect.Resource) error { return nil }); !errors.Is(err, collect.ErrGone) {
-				t.Errorf("%s: %v", id, err)
+				t.Errorf("%s: %v, want %v", id, err, collect.ErrGone)
 			}
 			after, err := list(t, r.open(t, r.access(0)), typ)
 			if err != nil || len(after) != len(before)-1 || after[id] != nil {
@@ -206,7 +206,7 @@ func TestSubscriptionsAreListed(t *testing.T) {
 	for _, group := range []string{"", "platform"} {
 		got, err := r.source.Subscriptions(t.Context(), r.access(0), group)
 		if err != nil || len(got) != 3 || got[0].ID != posture.AccountID(r.Subscriptions()[0].ID) || got[0].Name == "" {
-			t.Errorf("%q: %v, %v", group, got, err)
+			t.Errorf("group %q: %v, %v; want three named subscriptions", group, got, err)
 		}
 	}
 	got, err := r.source.Subscriptions(t.Context(), r.access(4), "platform")

@@ -181,7 +181,7 @@ cases:
 			t.Fatal(err)
 		}
 		if _, _, err := cases.Check(t.Context(), root, catalog); (err == nil) != passes {
-			t.Errorf("%s: %v", code, err)
+			t.Errorf("%s: Check = %v, want it to pass: %t", code, err, passes)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func TestJoinedCalls(t *testing.T) {
 	}}
 	got, err := read(t, catalog, a, "AWS.Test.Disk", "")
 	if err != nil || len(got) != 2 {
-		t.Fatalf("%v, %v", got, err)
+		t.Fatalf("read %v, %v; want two disks", got, err)
 	}
 	for _, tt := range []struct {
 		disk int
@@ -192,7 +192,7 @@ func TestIdentityFromAnswers(t *testing.T) {
 	}}
 	got, err := read(t, catalog, a, "AWS.Test.Box", "")
 	if err != nil || len(got) != 1 || got[0].Name != "Red" || got[0].XID != "arn:aws:test:::red" || got[0].ID != "AWS.Test.1.eu-west-1.Box.box-1" {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("read %+v, %v; want the box Red", got, err)
 	}
 	if lid := value(got[0], "lid"); !slices.Equal(lid, []string{"flat"}) {
 		t.Errorf("the lid is %q", lid)
@@ -263,7 +263,7 @@ name: [Colour, Id]
 	}
 	got, err = read(t, catalog, a, "AWS.Test.Colour", "")
 	if err != nil || len(got) != 3 || got[2].Name != "red" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("read %+v, %v; want three colours, the last one red", got, err)
 	}
 	if !catalog.Shared("test.ListCars") || catalog.Shared("test.Report") {
 		t.Error("Shared: want true for a list that a function also reads, false for a call of one function")

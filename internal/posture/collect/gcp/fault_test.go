@@ -222,7 +222,7 @@ func TestDisabledResourceManager(t *testing.T) {
 	got := collecttest.All(t, c.source(), c.access(0), types...)
 	for _, kind := range types {
 		if err := got.Failure(kind); err == nil || errors.Is(err, collect.ErrOff) || !strings.Contains(err.Error(), "enable it") {
-			t.Errorf("%s: %v", kind, err)
+			t.Errorf("%s: %v, want an error that says to enable the API", kind, err)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func TestExpiredTokenIsRenewed(t *testing.T) {
 	c.fault(t, "compute.*", gateway.Fault{Kind: gateway.Expire, Times: 1, Skip: 1})
 	got := collecttest.All(t, c.source(), c.access(0), "GCP.Compute.Firewall", "GCP.Compute.Route", "GCP.Compute.Disk")
 	if len(got.Failures) > 0 {
-		t.Errorf("%v", got.Failures)
+		t.Errorf("failures %v, want none", got.Failures)
 	}
 	if n := c.faults.Calls()[gateway.Call{Cloud: "gcp", Account: c.Projects()[0].ID, Service: "oauth2", Action: "token"}]; n != 2 {
 		t.Errorf("%d tokens were requested, want 2", n)

@@ -80,7 +80,7 @@ func TestErrorsNameThePermission(t *testing.T) {
 		}
 		refused := refusal(403, body, "fallback.things.list")
 		if denied, ok := errors.AsType[*collect.DeniedError](refused); !ok || denied.Permission != want {
-			t.Errorf("%s: %v", message, refused)
+			t.Errorf("%s: %v, want the denied permission %q", message, refused, want)
 		}
 	}
 }

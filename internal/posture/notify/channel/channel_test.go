@@ -253,7 +253,7 @@ func TestForbiddenAndClosedAddressesHaveTheSameError(t *testing.T) {
 		}
 		texts[err.Error()] = true
 		if c.senders == strict && !errors.Is(err, outbound.ErrRefused) {
-			t.Errorf("%s: %v", c.channel.Type, channel.Cause(err))
+			t.Errorf("%s: the cause is %v, want %v", c.channel.Type, channel.Cause(err), outbound.ErrRefused)
 		}
 	}
 	if len(texts) != 1 || len(got()) > 0 {

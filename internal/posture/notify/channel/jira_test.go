@@ -137,11 +137,11 @@ func TestJiraWithoutAnySearch(t *testing.T) {
 		address, got := receive(t, status, nil, "{}")
 		err := senders().Send(t.Context(), notify.Channel{Type: notify.Jira, Secrets: map[string]string{"url": address}, Settings: map[string]string{"url": address}}, message())
 		if err == nil || channel.Refused(err) || !strings.Contains(err.Error(), fmt.Sprint(status)) {
-			t.Errorf("%d: %v", status, err)
+			t.Errorf("status %d: %v, want an error with the status that is no refusal", status, err)
 		}
 		for _, r := range got() {
 			if r.method != "GET" {
-				t.Errorf("%d: %s %s", status, r.method, r.path)
+				t.Errorf("status %d: the request %s %s, want only searches", status, r.method, r.path)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func TestAllFormatsAreAccepted(t *testing.T) {
 		h, body := form(o)
 		got, err := verifier.Verify(t.Context(), secret, h, body)
 		if err != nil || len(got.Messages) != 1 {
-			t.Errorf("%s: %v, %v", name, got, err)
+			t.Errorf("%s: %v, %v; want one message", name, got, err)
 			continue
 		}
 		m := got.Messages[0]
@@ -152,7 +152,7 @@ func TestStaleValidationOfABatchIsSkipped(t *testing.T) {
 	body := "[" + strings.Trim(string(old), "[]") + "," + strings.Trim(string(fresh), "[]") + "]"
 	got, err := newVerifier().Verify(t.Context(), secret, nil, []byte(body))
 	if err != nil || got.Validation != "" || len(got.Messages) != 1 || got.Stale != 1 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Verify = %+v, %v; want one message, and one that is stale", got, err)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestMessagesAboutTheStreamItself(t *testing.T) {
 	} {
 		got, err := verifier.Verify(t.Context(), secret, tt.h, tt.body)
 		if err != nil || len(got.Messages) != 1 || got.Messages[0].Signal != tt.signal || got.Validation != tt.code || len(got.Messages[0].Target) != 0 {
-			t.Errorf("%s: %+v, %v", tt.name, got, err)
+			t.Errorf("%s: %+v, %v; want one message with the signal %v and the code %q", tt.name, got, err, tt.signal, tt.code)
 		}
 	}
 }

@@ -28,6 +28,6 @@ func TestPrintable(t *testing.T) {
 func TestNamesThatAreNoTextsAreIgnored(t *testing.T) {
 	var e struct{ A, B, C change.Name }
 	if err := json.Unmarshal([]byte(`{"A": 1, "B": {"x": []}, "C": "me"}`), &e); err != nil || e.A != "" || e.B != "" || e.C != "me" {
-		t.Errorf("%+v, %v", e, err)
+		t.Errorf("decoded %+v, %v; want only C", e, err)
 	}
 }
