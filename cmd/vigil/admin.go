@@ -76,8 +76,8 @@ type operation struct {
 // target names what the operation changes.
 func (o *operation) target(name, value string) { o.record.Targets[name] = value }
 
-// in makes the record one of an organisation, whose admins can read it.
-func (o *operation) in(caller auth.Caller) { o.record.Org = string(caller.Org) }
+// setOrg makes the record one of the caller's organisation, whose admins can read it.
+func (o *operation) setOrg(caller auth.Caller) { o.record.Org = string(caller.Org) }
 
 // operate opens the installation and runs an operation that the audit log records.
 func (f *settingsFlags) operate(e *environment, name string, use func(*operation) error) error {

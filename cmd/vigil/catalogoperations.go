@@ -83,25 +83,25 @@ func (c *catalogOperationsCmd) listDeclared(out io.Writer) error {
 		return fault.New(fault.Invalid, "the binary has descriptions of operations of AWS only; \"vigil catalog operations %s %s\" lists calls", c.Cloud, c.Service)
 	}
 	types := declared.Catalog()
-	users := map[string]map[string][]string{} // types by call by service
+	typesOf := map[string]map[string][]string{} // service -> call -> the types that make it
 	for _, t := range types.Of(api.provider) {
 		for r := range types.Requests(t) {
 			service, call := callOf(t, r)
 			if service == "" {
 				continue
 			}
-			if users[service] == nil {
-				users[service] = map[string][]string{}
+			if typesOf[service] == nil {
+				typesOf[service] = map[string][]string{}
 			}
-			if !slices.Contains(users[service][call], string(t.Type)) {
-				users[service][call] = append(users[service][call], string(t.Type))
+			if !slices.Contains(typesOf[service][call], string(t.Type)) {
+				typesOf[service][call] = append(typesOf[service][call], string(t.Type))
 			}
 		}
 	}
-	for service := range users {
+	for service := range typesOf {
 		if strings.EqualFold(service, c.Service) {
-			for _, call := range slices.Sorted(maps.Keys(users[service])) {
-				fmt.Fprintf(out, "%s\t%s\n", call, strings.Join(users[service][call], ", "))
+			for _, call := range slices.Sorted(maps.Keys(typesOf[service])) {
+				fmt.Fprintf(out, "%s\t%s\n", call, strings.Join(typesOf[service][call], ", "))
 			}
 			fmt.Fprintf(out, "\n%s\n", api.notice)
 			return nil
@@ -110,8 +110,8 @@ func (c *catalogOperationsCmd) listDeclared(out io.Writer) error {
 	if c.Service != "" {
 		return fault.New(fault.Invalid, "no built-in type calls the service %q; \"vigil catalog operations %s\" lists those that are called\n%s", c.Service, c.Cloud, api.notice)
 	}
-	for _, service := range slices.Sorted(maps.Keys(users)) {
-		fmt.Fprintf(out, "%s\t%d calls\n", service, len(users[service]))
+	for _, service := range slices.Sorted(maps.Keys(typesOf)) {
+		fmt.Fprintf(out, "%s\t%d calls\n", service, len(typesOf[service]))
 	}
 	fmt.Fprintf(out, "\n%s\n", api.notice)
 	return nil

@@ -270,8 +270,8 @@ func (s *settingsReader) read(c *kong.Context) error {
 	return nil
 }
 
-// file returns the path of the settings file, or "" if none is named. A flag goes before
-// the environment.
+// file returns the path of the settings file, or "" if none is named. A flag takes precedence
+// over the environment.
 func (s *settingsReader) file(c *kong.Context) string {
 	for _, part := range c.Path {
 		if part.Flag != nil && part.Flag.Name == "config" {

@@ -45,7 +45,7 @@ func writeMan(w io.Writer, app *kong.Application) error {
 		m.command(leaf)
 	}
 	m.section("SETTINGS")
-	m.text("Commands that work on an installation take every setting as a flag, as a variable of the environment, or from the file that --config names. A flag goes before a variable, and that before the file.")
+	m.text("Commands that work on an installation take every setting as a flag, as a variable of the environment, or from the file that --config names. A flag takes precedence over a variable, and a variable over the file.")
 	m.settingFlags(app)
 	m.section("ENVIRONMENT")
 	for _, v := range [][2]string{
@@ -54,7 +54,7 @@ func writeMan(w io.Writer, app *kong.Application) error {
 		{"VIGIL_PROFILE, VIGIL_DESKTOP_PROFILE", "Profile of the posture server and of the desktop server."},
 		{"VIGIL_URL, VIGIL_TOKEN", "Posture server and API token, in place of a profile."},
 		{"VIGIL_DESKTOP_URL, VIGIL_DESKTOP_KEY", "Desktop server and read-only key, in place of a profile."},
-		{"VIGIL_CA", "Certificate that vouches for these servers."},
+		{"VIGIL_CA", "File with the certificate authority (PEM) of these servers, if the machine does not trust it."},
 		{"NO_COLOR", "When set, nothing is coloured."},
 	} {
 		m.item(v[0], v[1])

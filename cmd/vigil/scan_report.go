@@ -72,7 +72,7 @@ func (r *scanReport) isSelected(framework string) bool {
 // failingLevels returns the level of --fail-on and higher ones, or none for "none".
 func failingLevels(failOn string) []posture.FindingLevel {
 	i := slices.IndexFunc(posture.FindingLevels, func(l posture.FindingLevel) bool { return strings.EqualFold(string(l), failOn) })
-	return posture.FindingLevels[:i+1]
+	return posture.FindingLevels[:i+1] // i is -1 for "none"
 }
 
 // levelColours are the terminal colours of the levels.

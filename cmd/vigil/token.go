@@ -84,7 +84,7 @@ func (c *tokenCreateCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		o.in(caller)
+		o.setOrg(caller)
 		o.target("name", c.Name)
 		users, err := o.Registry.Users(e.ctx, caller)
 		if err != nil {
@@ -180,7 +180,7 @@ func (c *tokenRevokeCmd) Run(e *environment) error {
 		if err != nil {
 			return err
 		}
-		o.in(caller)
+		o.setOrg(caller)
 		o.target("token", c.ID)
 		t, err := o.Registry.RevokeToken(o.ctx, caller, auth.TokenID(c.ID))
 		if err != nil {
