@@ -60,6 +60,18 @@ class PostureTest(unittest.TestCase):
                 client.get("https://vigil/v1/rules")
 
 
+class AsynchronousPostureTest(unittest.IsolatedAsyncioTestCase):
+    async def test_findings(self):
+        async with posture_client(DEMO["api_token"]) as client:
+            page = await query_findings.asyncio(client=client, body=FindingQuery())
+        self.assertGreater(page.total_count, 0)
+
+    async def test_wrong_api_token_is_an_error(self):
+        async with posture_client("wrong") as client:
+            with self.assertRaises(PermissionError):
+                await query_findings.asyncio(client=client, body=FindingQuery())
+
+
 class DesktopTest(unittest.TestCase):
     def test_login_and_monitors_of_domains(self):
         # The demo creates a new certificate whenever it starts, so the client cannot know it.
