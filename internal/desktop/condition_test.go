@@ -170,12 +170,14 @@ func TestListsAreNeverAbsent(t *testing.T) {
 		b.Observe(o)
 	}
 	check("read")
-	for _, k := range []Kind{KindConnectionServer, KindVirtualCenter, KindSSOConnector, KindComposer, KindPodEndpoint} {
+	for _, o := range []Observation{
+		{Kind: KindConnectionServer, ID: "c1"}, {Kind: KindVirtualCenter, ID: "v1"}, {Kind: KindSSOConnector, ID: "t1"},
+		{Kind: KindComposer, ID: "m1"}, {Kind: KindPodEndpoint, ID: "p1e1"},
+	} {
 		for range 6 {
 			*now = now.Add(time.Minute)
-			b.Observe(Observation{Kind: k, ID: map[Kind]ID{
-				KindConnectionServer: "c1", KindVirtualCenter: "v1", KindSSOConnector: "t1", KindComposer: "m1", KindPodEndpoint: "p1e1",
-			}[k], At: *now, Failure: &Failure{Cause: Unreachable, Reason: "gone"}})
+			o.At, o.Failure = *now, &Failure{Cause: Unreachable, Reason: "gone"}
+			b.Observe(o)
 		}
 	}
 	check("down")

@@ -112,8 +112,9 @@ func TestSingleSignOnProbe(t *testing.T) {
 	}
 }
 
-// TestChangedWarningPeriodReplacesTheTarget: the scheduler keeps a target whose spec
-// has not changed, with the values that its probe uses.
+// TestChangedWarningPeriodReplacesTheTarget checks that the spec of a target has the warning
+// period: the scheduler keeps a target whose spec has not changed, with the values that its
+// probe uses.
 func TestChangedWarningPeriodReplacesTheTarget(t *testing.T) {
 	t.Parallel()
 	spec := func(warning time.Duration) any {

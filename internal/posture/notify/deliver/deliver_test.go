@@ -283,7 +283,15 @@ func TestNoFindingIsLostOrDuplicated(t *testing.T) {
 func TestRefusedMessageDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	run(t, func(f fixture) {
-		r := newReceiver(f.T, func(n int) int { return map[int]int{1: 400, 2: 500}[n] })
+		r := newReceiver(f.T, func(n int) int {
+			switch n {
+			case 1:
+				return 400
+			case 2:
+				return 500
+			}
+			return 0 // accepts the message
+		})
 		f.add("org", 600, map[string]*receiver{"r": r})
 		f.raise("org", 3*notify.MaxItems)
 		var sending sync.WaitGroup

@@ -114,7 +114,8 @@ func (l line) vpc(number int) gjson.Result {
 		}
 		list = append(list, entry)
 	}
-	r := map[string]any{"name": fmt.Sprintf("rule-%d", number), "priority": l.priority, "direction": direction(l.egress), "disabled": l.disabled, map[string]string{"allow": "allowed", "deny": "denied"}[l.action]: list}
+	protocols := map[string]string{"allow": "allowed", "deny": "denied"}[l.action] // the member with the protocols
+	r := map[string]any{"name": fmt.Sprintf("rule-%d", number), "priority": l.priority, "direction": direction(l.egress), "disabled": l.disabled, protocols: list}
 	if l.sources != nil {
 		r["sourceRanges"] = l.sources
 	}
