@@ -92,7 +92,7 @@ func run(ctx context.Context, o options) error {
 	}
 	defer abuser.end()
 	fmt.Printf("quota %d requests/s; the victim sends %.0f/s, the abuser up to %.0f/s; %d phases of %s each\n", o.quota, o.rate, o.times*float64(o.quota), o.rounds, o.round)
-	phases := []*phase{{name: "alone"}, {name: "beside one at its quota", rate: float64(o.quota)}, {name: "beside one far beyond it", rate: o.times * float64(o.quota)}}
+	phases := []*phase{{name: "no abuser"}, {name: "abuser at its quota", rate: float64(o.quota)}, {name: "abuser beyond its quota", rate: o.times * float64(o.quota)}}
 	victim.send(ctx, o.rate, o.round/2, &latencies{}) // fills caches
 	for range o.rounds {
 		for _, p := range phases {
@@ -107,7 +107,7 @@ func run(ctx context.Context, o options) error {
 	}
 	beyond := phases[len(phases)-1]
 	for _, p := range phases[:len(phases)-1] {
-		fmt.Printf("p99 %s: %.2f times that %s\n", beyond.name, float64(beyond.percentile(99))/float64(p.percentile(99)), p.name)
+		fmt.Printf("p99 with %s: %.2f times that with %s\n", beyond.name, float64(beyond.percentile(99))/float64(p.percentile(99)), p.name)
 	}
 	return abuser.report()
 }

@@ -75,7 +75,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer h.in.Close()
+	defer h.installation.Close()
 	ctx, end := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- h.app.Serve(ctx) }()
@@ -99,11 +99,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // A benchServer is the server inside its process.
 type benchServer struct {
-	in      *instance.Installation
-	app     *app.App
-	metrics *prometheus.Registry
-	base    string
-	marks   int // requests for counters so far
+	installation *instance.Installation
+	app          *app.App
+	metrics      *prometheus.Registry
+	base         string
+	marks        int // requests for counters so far
 }
 
 func newBenchServer(ctx context.Context, s setup) (*benchServer, error) {
@@ -116,11 +116,11 @@ func newBenchServer(ctx context.Context, s setup) (*benchServer, error) {
 	conf.Posture = config.Posture{Enabled: true, Workers: 2, Rate: 1_000_000, Timeout: 30 * time.Second}
 	conf.Posture.Listen, conf.Posture.PlainHTTP = "127.0.0.1:0", true
 	conf.Complete()
-	if h.in, err = instance.OpenOrInit(ctx, conf, time.Now); err != nil {
+	if h.installation, err = instance.OpenOrInit(ctx, conf, time.Now); err != nil {
 		return nil, err
 	}
 	h.app, err = app.New(ctx, app.Options{
-		Install: h.in, Cloud: sources, Sources: sources.Sources(), Client: sources.Client(), Metrics: h.metrics, Now: time.Now,
+		Install: h.installation, Cloud: sources, Sources: sources.Sources(), Client: sources.Client(), Metrics: h.metrics, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -165,11 +165,11 @@ func (h *benchServer) onboard(ctx context.Context, s setup) (ready, error) {
 
 // createOrganisation creates an organisation with all accounts.
 func (h *benchServer) createOrganisation(ctx context.Context, accounts []simaws.Account) (tenant, error) {
-	org, admin, err := h.in.Registry.CreateOrg(ctx, fmt.Sprint("bench ", time.Now().UnixNano()), "admin")
+	org, admin, err := h.installation.Registry.CreateOrg(ctx, fmt.Sprint("bench ", time.Now().UnixNano()), "admin")
 	if err != nil {
 		return tenant{}, err
 	}
-	_, text, err := h.in.Registry.IssueToken(ctx, auth.Operator(org.ID), auth.TokenEdit{Name: "bench", User: admin.ID, Role: auth.Admin})
+	_, text, err := h.installation.Registry.IssueToken(ctx, auth.Operator(org.ID), auth.TokenEdit{Name: "bench", User: admin.ID, Role: auth.Admin})
 	if err != nil {
 		return tenant{}, err
 	}
