@@ -134,8 +134,8 @@ func (s *script) verdict(v *gremlin.Verdict) string {
 	for _, h := range s.g.Vertices() {
 		fmt.Fprintf(&b, "%s %s\n", s.g.VertexID(h), v.Of(h))
 	}
-	if len(v.Unsure) > 0 {
-		fmt.Fprintf(&b, "unsure because of %s\n", strings.Join(v.Unsure, ", "))
+	if len(v.AllUnknownBecause) > 0 {
+		fmt.Fprintf(&b, "all unknown because of %s\n", strings.Join(v.AllUnknownBecause, ", "))
 	}
 	return b.String()
 }

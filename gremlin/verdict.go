@@ -27,11 +27,11 @@ func (a Answer) String() string { return [...]string{"no", "yes", "unknown"}[a] 
 type Verdict struct {
 	Yes     []graph.Handle // in ascending order
 	Unknown []graph.Handle // in ascending order
-	// Unsure are keys with unknown values that the query uses other than in conditions, such
-	// as to sort. If there are any, nothing is certain: Yes is empty, and every vertex is
-	// unknown, including those that are not in Unknown.
-	Unsure []string
-	Work   int64 // total work of all runs
+	// AllUnknownBecause are keys with unknown values that the query uses other than in
+	// conditions, such as to sort. If there are any, nothing is certain: Yes is empty, and every
+	// vertex is unknown, including those that are not in Unknown.
+	AllUnknownBecause []string
+	Work              int64 // total work of all runs
 }
 
 // Of returns the answer for a vertex.
@@ -39,7 +39,7 @@ func (v *Verdict) Of(h graph.Handle) Answer {
 	if _, ok := slices.BinarySearch(v.Yes, h); ok {
 		return Yes
 	}
-	if _, ok := slices.BinarySearch(v.Unknown, h); ok || len(v.Unsure) > 0 {
+	if _, ok := slices.BinarySearch(v.Unknown, h); ok || len(v.AllUnknownBecause) > 0 {
 		return Unknown
 	}
 	return No
@@ -75,8 +75,8 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 	if err != nil {
 		return nil, err
 	}
-	v.Unsure = withUnknown(g, keys.nonMonotonic, keys.allNonMonotonic)
-	if len(v.Unsure) > 0 {
+	v.AllUnknownBecause = withUnknown(g, keys.nonMonotonic, keys.allNonMonotonic)
+	if len(v.AllUnknownBecause) > 0 {
 		all = append(all, v.Yes...)
 		slices.Sort(all)
 		v.Yes, v.Unknown = nil, slices.Compact(all)

@@ -36,7 +36,7 @@ var lawRules = []posture.Rule{
 	rule("same-region", `g.V().hasLabel('AWS.EC2.Instance').as('i').where(out('HAS_ROLE').out('READS').where(eq('i')).by('region'))`),
 	rule("reachable", `g.V().hasLabel('AWS.S3.Bucket').where(repeat(__.in()).until(hasLabel('AWS.EC2.Instance').has('publicIpAddress')))`),
 	rule("elsewhere-read", `g.V().hasLabel('AWS.EC2.Instance').where(__.V().hasLabel('AWS.KMS.Key').has('rotationEnabled', false))`),
-	rule("unsure", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').values('isInternet').dedup().count().is(2))`),
+	rule("compared-count", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').values('isInternet').dedup().count().is(2))`),
 	rule("found", `g.V().hasLabel('AWS.IAM.Role').out('READS')`),
 	{ID: "search", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
 		Language: posture.SearchQuery, Text: `entityType = AWS.EC2.Instance AND NOT exists(tag.env) AND property.state != stopped`}},
@@ -331,7 +331,7 @@ func TestUnsureVerdictIsNotKept(t *testing.T) {
 	denied := entity(rangeType, region, "denied", posture.Unknown("isInternet", "denied"))
 	w := newWorld(internet, denied, entity(groupType, region, "open", to("ALLOWS_INGRESS", internet)), entity(groupType, region, "closed", to("ALLOWS_INGRESS", denied)))
 	e := evaluator(w)
-	rules := []posture.Rule{rule("unsure", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').values('isInternet').dedup().count().is(1))`)}
+	rules := []posture.Rule{rule("compared-count", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').values('isInternet').dedup().count().is(1))`)}
 	a := w.account(t)
 	a.Verdicts = new(evaluate.VerdictCache)
 	for _, step := range []struct {

@@ -66,8 +66,8 @@ func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, er
 	}
 	// v.found is kept for the next judgement: an append to v.yes or v.unknown must not change it.
 	v.yes, v.unknown, v.work = slices.Clip(v.found.Yes), slices.Clip(v.found.Unknown), v.work+v.found.Work
-	if len(v.found.Unsure) > 0 {
-		if err := j.settleUnsure(ctx, q, v.found, &v); err != nil {
+	if len(v.found.AllUnknownBecause) > 0 {
+		if err := j.settleAllUnknown(ctx, q, v.found, &v); err != nil {
 			return v, err
 		}
 	}
@@ -98,10 +98,10 @@ func (j *judging) options() gremlin.RunOptions {
 	return gremlin.RunOptions{Budget: b}
 }
 
-// settleUnsure decides a verdict if keys with unknown values are used other than in
-// conditions (gremlin.Verdict.Unsure). If the query decides about each vertex separately and
+// settleAllUnknown decides a verdict if keys with unknown values are used other than in
+// conditions (gremlin.Verdict.AllUnknownBecause). If the query decides about each vertex separately and
 // follows no edges, only vertices with unknown values are unknown. Otherwise all are.
-func (j *judging) settleUnsure(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
+func (j *judging) settleAllUnknown(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
 	touches := q.touches
 	if q.reach == nil || touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
 		all := append(j.subjects(v.subjects), found.Unknown...)

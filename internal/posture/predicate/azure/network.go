@@ -19,9 +19,9 @@ type Opening struct {
 // FromInternet returns the port ranges of a protocol ("tcp", "udp", "icmp") that
 // the whole internet can reach through all network security groups on the way:
 // those of the subnet and of the network interface, as Resource Manager
-// describes them. Omit a level without a group. unsure are the ranges that
+// describes them. Omit a level without a group. unknown are the ranges that
 // cannot be decided.
-func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Opening) {
+func FromInternet(protocol string, groups ...gjson.Result) (open, unknown []Opening) {
 	if len(groups) == 0 {
 		return nil, nil
 	}
@@ -42,21 +42,21 @@ func FromInternet(protocol string, groups ...gjson.Result) (open, unsure []Openi
 		case certain.IsInternet():
 			open = appendOpening(open, Opening{p, ""})
 		case perhaps.IsInternet():
-			unsure = appendOpening(unsure, Opening{p, reason})
+			unknown = appendOpening(unknown, Opening{p, reason})
 		}
 	}
-	return open, unsure
+	return open, unknown
 }
 
 // Reaches decides whether the whole internet can reach a port through all groups on the way.
 func Reaches(protocol string, port int, groups ...gjson.Result) predicate.Answer {
-	open, unsure := FromInternet(protocol, groups...)
+	open, unknown := FromInternet(protocol, groups...)
 	for _, o := range open {
 		if o.covers(Ports{port, port}) {
 			return predicate.Of(true, "the internet passes to "+protocol+" "+o.String())
 		}
 	}
-	for _, o := range unsure {
+	for _, o := range unknown {
 		if o.covers(Ports{port, port}) {
 			return predicate.NotKnown(o.Why)
 		}
