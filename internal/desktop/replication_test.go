@@ -78,9 +78,10 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 func TestFewCheckedServersOutvoteNoOther(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name     string
-		n, wrong int // the one with another store
-		decided  int // number of checked servers at which the majority is certain
+		name    string
+		n       int // number of servers
+		wrong   int // index of the one with another store
+		decided int // number of checked servers at which the majority is certain
 	}{{"twenty servers", 20, 6, 12}, {"three servers", 3, 2, 3}} {
 		t.Run(tt.name, func(t *testing.T) {
 			all := servers(tt.n)

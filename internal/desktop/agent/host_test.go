@@ -74,10 +74,10 @@ func TestMalformedProcFilesAreErrors(t *testing.T) {
 	}
 }
 
-// utmp returns a file with one record of each kind; 7 is a login of a user.
-func utmp(kinds ...uint16) string {
+// utmp returns a utmp file with one record for each given type (ut_type). Type 7, USER_PROCESS, is a login of a user.
+func utmp(types ...uint16) string {
 	var b []byte
-	for _, kind := range kinds {
+	for _, kind := range types {
 		record := make([]byte, utmpRecord)
 		binary.NativeEndian.PutUint16(record, kind)
 		b = append(b, record...)
@@ -114,7 +114,7 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	if _, err := countSessions(fstest.MapFS{}); err == nil {
-		t.Error("a machine without a source of sessions has a count")
+		t.Error("sessions are counted without a login manager, utmp and processes; want an error")
 	}
 }
 

@@ -145,6 +145,7 @@ func TestAlertEndsWhenItsRuleGetsAnotherType(t *testing.T) {
 	observe(nil)
 	wantSent(t, o, "RESOLVED")
 
+	// A rule that is renamed and keeps its type keeps its alert, also after a restart.
 	observe(validFor(1))
 	wantSent(t, o, "FIRING")
 	rule.SetCondition(condition, o.now())

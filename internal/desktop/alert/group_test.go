@@ -125,7 +125,7 @@ func TestEpisodes(t *testing.T) {
 		{after(0), after(2 * time.Hour), Resolved, 3},
 		{after(0), after(time.Minute), Resolved, 1},
 	}
-	if GroupID("r", failedServer) > other.Group() {
+	if GroupID("r", failedServer) > other.Group() { // episodes that began at the same time are sorted by the id of their group
 		want[1], want[2] = want[2], want[1]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

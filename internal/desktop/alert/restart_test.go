@@ -232,7 +232,7 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 		}
 	}
 	works := desktop.SSOPart{Status: desktop.SSOOK}
-	for name, observation := range map[string]observation{
+	for name, observe := range map[string]observation{
 		"connection server": presents(desktop.KindConnectionServer, "c1", desktop.ConnectionServerReading{}),
 		"event database":    presents(desktop.KindEventDatabase, "e1", desktop.EventDatabaseReading{}),
 		"pod endpoint":      presents(desktop.KindPodEndpoint, "p1e1", desktop.PodReading{}),
@@ -267,7 +267,7 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 				wantSent(t, o)
 				for i, c := range presented {
 					o.set("", time.Second)
-					seen := observation(c)
+					seen := observe(c)
 					seen.At = o.now()
 					b.Observe(seen)
 					round(t, e)

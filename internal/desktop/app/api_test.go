@@ -55,7 +55,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	created := w.expect(201, "POST", path, token, spec)
 	id := idOf(t, created)
 	if got := created.header.Get("Location"); got != path+"/"+id {
-		t.Errorf("Location %q", got)
+		t.Errorf("Location %q, want %q", got, path+"/"+id)
 	}
 	w.expect(200, "GET", path+"/"+id, token, nil)
 	w.expect(409, "POST", path, token, object{"ad_domain_id": sid, "username": strings.ToUpper(w.estate.Admin.Username), "password": "x"})

@@ -38,11 +38,11 @@ func TestRequestWithIdempotencyKeyIsExecutedOnce(t *testing.T) {
 		return strings.Count(string(w.expect(200, "GET", path, token, nil).body), `"name":"`+name+`"`)
 	}
 	if n := count(rules, "one"); n != 1 {
-		t.Errorf("%d rules", n)
+		t.Errorf("the request and its repetition created %d rules, want 1", n)
 	}
 	send(409, "k1", "POST", rules, spec("two")) // another request with the same key
 	if n := count(rules, "two"); n != 0 {
-		t.Errorf("%d rules created by the refused request", n)
+		t.Errorf("the refused request created %d rules, want none", n)
 	}
 	send(400, "with space", "POST", rules, spec("two"))
 	send(400, "k2", "POST", rules, object{"name": "x"}) // a failed request changed nothing and may be repeated
@@ -54,7 +54,7 @@ func TestRequestWithIdempotencyKeyIsExecutedOnce(t *testing.T) {
 		t.Errorf("the secret was stored: %s", got.body)
 	}
 	if n := count(keys, "watcher"); n != 1 {
-		t.Errorf("%d keys", n)
+		t.Errorf("the request and its repetition created %d keys, want 1", n)
 	}
 
 	// A repeated removal gets the stored response; without the key it is 404.

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -375,8 +376,7 @@ func TestConcurrentReportsAreAllStored(t *testing.T) {
 	agents := make([]heartbeat.Agent, n)
 	credentials := make([]heartbeat.Credential, n)
 	for i := range agents {
-		// The ids are distinct: aaa0 to zzz0, then aaa1 and so on.
-		agents[i] = heartbeat.Agent{Kind: desktop.KindRDSServer, ID: desktop.ID(strings.Repeat(string(rune('a'+i%26)), 3) + string(rune('0'+i/26)))}
+		agents[i] = heartbeat.Agent{Kind: desktop.KindRDSServer, ID: desktop.ID(fmt.Sprint("host", i))}
 		f.mu.Lock()
 		f.known[agents[i]] = true
 		f.mu.Unlock()

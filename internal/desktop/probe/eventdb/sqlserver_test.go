@@ -30,11 +30,18 @@ type tds struct {
 	statements []string
 }
 
-// The tokens and packets of the protocol.
 const (
+	// Types of packets.
 	packetReply, packetAttention, packetTransaction, packetLogin, packetPrelogin = 4, 6, 14, 16, 18
 
+	// Tokens in a reply.
+	tokenColumns, tokenError, tokenLoginAck, tokenRow, tokenEnvChange, tokenDone = 0x81, 0xaa, 0xad, 0xd1, 0xe3, 0xfd
+
+	// Status bits of tokenDone.
 	doneError, doneCount, doneAttention = 2, 16, 32
+
+	// Error numbers of SQL Server.
+	noSuchTable, noPermission, noSuchDatabase, loginFailed = 208, 229, 4060, 18456
 )
 
 func startTDS(t *testing.T) *tds {
@@ -110,19 +117,19 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 	case packetLogin:
 		s.logins++
 		if s.loginError != 0 {
-			return loginError(s.loginError)
+			return errorReply(s.loginError)
 		}
 		ack := append([]byte{1, 0x74, 0, 0, 4}, varchar("stub")...)
 		ack = append(ack, 16, 0, 0, 0)
-		return append(token(0xad, ack), done(0, 0)...)
+		return append(token(tokenLoginAck, ack), done(0, 0)...)
 	case packetAttention: // the driver cancels the request
 		return done(doneAttention, 0)
 	case packetTransaction:
 		request := binary.LittleEndian.Uint16(body[binary.LittleEndian.Uint32(body):])
 		if request == 5 { // begin: return the id of the new transaction
-			return append(token(0xe3, append([]byte{8, 8, 1, 2, 3, 4, 5, 6, 7, 8}, 0)), done(0, 0)...)
+			return append(token(tokenEnvChange, []byte{8, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0}), done(0, 0)...)
 		}
-		return append(token(0xe3, []byte{byte(request + 2), 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}), done(0, 0)...)
+		return append(token(tokenEnvChange, []byte{byte(request + 2), 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}), done(0, 0)...)
 	}
 	// Both kinds begin with headers, followed by the text of a batch or the
 	// arguments of a call in UTF-16.
@@ -133,12 +140,12 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 		case strings.Contains(text, "CREATE TABLE ["+name+"]"):
 			delete(s.missing, name)
 		case strings.Contains(text, "FROM ["+name+"]"):
-			return loginError(208)
+			return errorReply(noSuchTable)
 		}
 	}
 	switch {
 	case s.countError != 0 && strings.Contains(text, "FROM ["):
-		return loginError(s.countError)
+		return errorReply(s.countError)
 	case strings.Contains(text, "COUNT(*)"):
 		return number(s.events)
 	case strings.Contains(text, "MAX(EventID)"):
@@ -169,23 +176,23 @@ func token(kind byte, body []byte) []byte {
 }
 
 func done(status uint16, rows uint64) []byte {
-	out := binary.LittleEndian.AppendUint16([]byte{0xfd}, status)
+	out := binary.LittleEndian.AppendUint16([]byte{tokenDone}, status)
 	out = binary.LittleEndian.AppendUint16(out, 0)
 	return binary.LittleEndian.AppendUint64(out, rows)
 }
 
-func loginError(code uint32) []byte {
+func errorReply(code uint32) []byte {
 	body := binary.LittleEndian.AppendUint32(nil, code)
-	body = append(body, 1, 16)
+	body = append(body, 1, 16) // state and severity
 	body = append(binary.LittleEndian.AppendUint16(body, 2), encodeUTF16("no")...)
 	body = append(body, 0, 0)
 	body = binary.LittleEndian.AppendUint32(body, 1)
-	return append(token(0xaa, body), done(doneError, 0)...)
+	return append(token(tokenError, body), done(doneError, 0)...)
 }
 
 // number is the response to a query for one number.
 func number(n uint64) []byte {
-	out := []byte{0x81, 1, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0xd1}
+	out := []byte{tokenColumns, 1, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, tokenRow} // one column of type BIGINT (0x7f), without a name
 	out = binary.LittleEndian.AppendUint64(out, n)
 	return append(out, done(doneCount, 1)...)
 }
@@ -214,11 +221,11 @@ func TestSQLServerProbe(t *testing.T) {
 	if err := l.db.Write(t.Context(), someEvents); err != nil {
 		t.Errorf("Write = %v", err)
 	}
-	set(18456, 0)
+	set(loginFailed, 0)
 	l.requireStatus("it refuses our password", l.probe(1), desktop.EventDatabaseError)
-	set(4060, 0)
+	set(noSuchDatabase, 0)
 	l.requireStatus("it has no such database", l.probe(1), desktop.EventDatabaseError)
-	set(0, 229)
+	set(0, noPermission)
 	l.requireStatus("the user may not read", l.probe(1), desktop.EventDatabaseError)
 	set(0, 0)
 	l.requireStatus("it recovers", l.probe(1), desktop.EventDatabaseConnected)
@@ -254,7 +261,7 @@ func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
 		defer s.mu.Unlock()
 		s.loginError = 0
 		if !ok {
-			s.loginError = 18456
+			s.loginError = loginFailed
 		}
 	}
 	write := func() error { return l.db.Write(t.Context(), someEvents) }
@@ -382,7 +389,7 @@ func TestReadOnlyDatabaseCreatesNoTables(t *testing.T) {
 	}, "password")
 	l.db.ReadOnly = true
 	s.mu.Lock()
-	s.countError = 208 // no such table
+	s.countError = noSuchTable
 	s.mu.Unlock()
 	reading, _, err := l.db.Probe(t.Context())
 	if want := (desktop.EventDatabaseReading{NoTables: true}); err != nil || reading != want {

@@ -50,14 +50,15 @@ func accountsKeepPasswords(t *testing.T, s Store) {
 	for _, err := range []error{
 		s.RemoveAccount(ctx, "a"),
 		s.ChangePassword(ctx, "a", nil, now),
-		second(s.Account(ctx, "a")),
-		second(s.SealedPassword(ctx, "a")),
+		errorOf(s.Account(ctx, "a")),
+		errorOf(s.SealedPassword(ctx, "a")),
 	} {
 		wantKind(t, err, fault.NotFound)
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+// errorOf returns the error of a call with two results.
+func errorOf[T any](_ T, err error) error { return err }
 
 func change(offset time.Duration, kind desktop.Kind, id, to string) desktop.Change {
 	return desktop.Change{
@@ -83,7 +84,7 @@ func changesInPages(t *testing.T, s Store) {
 		got = append(got, page...)
 		if next == "" {
 			if pages != 3 {
-				t.Errorf("%d pages", pages)
+				t.Errorf("%d pages, want 3", pages)
 			}
 			break
 		}

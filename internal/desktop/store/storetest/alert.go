@@ -40,7 +40,7 @@ func rulesKeepSecrets(t *testing.T, s Store) {
 	}
 	must(t, s.DeleteRule(ctx, "a"))
 	wantKind(t, s.DeleteRule(ctx, "a"), fault.NotFound)
-	wantKind(t, second(s.Rule(ctx, "a")), fault.NotFound)
+	wantKind(t, errorOf(s.Rule(ctx, "a")), fault.NotFound)
 }
 
 func rulesByVersion(t *testing.T, s Store) {
@@ -101,9 +101,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 	if diff := cmp.Diff(want, due); diff != "" {
 		t.Error(diff)
 	}
-	// It is raised again after it was resolved.
-	second := fired
-	second.Since, second.FiredAt, second.NotifiedAt = after(3*time.Minute), after(3*time.Minute), after(3*time.Minute)
+	second := raisedAgain(fired, after(3*time.Minute))
 	must(t, s.Apply(ctx, []alert.Transition{{Alert: second}}))
 	open, err = s.Alerts(ctx, after(time.Hour))
 	if err != nil || len(open) != 1 {
@@ -235,7 +233,7 @@ func deliveriesOrdered(t *testing.T, s Store) {
 
 	// An evaluation that began before another process claimed a delivery does not make that one due.
 	wantClaimed(after(5*time.Minute), alert.Lease, 10, "d1", "d4", "d5")
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: again(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
+	must(t, s.Apply(ctx, []alert.Transition{{Alert: raisedAgain(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
 	wantClaimed(after(5*time.Minute+time.Second), alert.Lease, 10)
 }
 
@@ -312,8 +310,8 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	}
 }
 
-// again returns the next alert about the subject of one that is resolved.
-func again(a alert.Alert, since time.Time) alert.Alert {
+// raisedAgain returns the next alert about the subject of an alert that was resolved.
+func raisedAgain(a alert.Alert, since time.Time) alert.Alert {
 	a.Since, a.FiredAt, a.NotifiedAt = since, since, since
 	return a
 }

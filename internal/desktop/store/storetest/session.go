@@ -47,9 +47,9 @@ func sessionsEndOnce(t *testing.T, s Store) {
 		t.Errorf("an ended session is %+v", got)
 	}
 	must(t, s.ForgetSessions(ctx, after(time.Minute)))
-	must(t, second(s.Session(ctx, "s1")))
+	must(t, errorOf(s.Session(ctx, "s1")))
 	must(t, s.ForgetSessions(ctx, after(2*time.Minute)))
-	wantKind(t, second(s.Session(ctx, "s1")), fault.NotFound)
+	wantKind(t, errorOf(s.Session(ctx, "s1")), fault.NotFound)
 }
 
 func failuresCount(t *testing.T, s Store) {
@@ -144,5 +144,5 @@ func keysByHash(t *testing.T, s Store) {
 	must(t, s.DeleteKey(ctx, "k2"))
 	wantKind(t, s.DeleteKey(ctx, "k2"), fault.NotFound)
 	wantKind(t, s.UseKey(ctx, "k2", now, ""), fault.NotFound)
-	wantKind(t, second(s.KeyByHash(ctx, []byte{2})), fault.NotFound)
+	wantKind(t, errorOf(s.KeyByHash(ctx, []byte{2})), fault.NotFound)
 }
