@@ -73,6 +73,6 @@ func TestNullSettingIsNotGiven(t *testing.T) {
 	})}
 	got, err := json.Marshal(m.record().Settings)
 	if err != nil || string(got) != `{"url":"https://hooks.example.com/1"}` {
-		t.Errorf("settings %s, %v", got, err)
+		t.Errorf("settings %s, %v; want only the URL", got, err)
 	}
 }

@@ -85,7 +85,7 @@ func onBothDatabases(t *testing.T, test func(t *testing.T, db *sqldb.DB, l *audi
 func TestEmptyAndFilledLogsVerify(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, _ *sqldb.DB, l *audit.Log) {
 		if r := verify(t, l); r.Broken != nil || r.Records != 0 {
-			t.Errorf("empty log: %+v", r)
+			t.Errorf("empty log: report %+v, want no records", r)
 		}
 		fill(t, l, 20)
 		if diff := cmp.Diff(audit.Report{First: 1, Last: 20, Records: 20}, verify(t, l)); diff != "" {
@@ -108,7 +108,7 @@ func TestPagesAreNewestFirstAndOneOrganisationOnly(t *testing.T) {
 			}
 			for _, r := range page {
 				if r.Org != "o1" {
-					t.Fatalf("record of %s", r.Org)
+					t.Fatalf("a record of %s is on a page of o1", r.Org)
 				}
 				numbers = append(numbers, r.Number)
 			}

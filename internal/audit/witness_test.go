@@ -132,7 +132,7 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 		t.Error("the evidence of the loss was overwritten")
 	}
 	if known, err := w.Known(t.Context()); err != nil || len(known) != 1 || known[0].Number != 5 {
-		t.Errorf("known: %v, %v", known, err)
+		t.Errorf("known: %v, %v; want the checkpoint of record 5", known, err)
 	}
 	if err := audit.NewWitnesses(open(t, db, box), witness).Compare(t.Context()); !errors.Is(err, audit.ErrTruncated) {
 		t.Errorf("the next start: %v", err)
@@ -164,6 +164,6 @@ func TestFailedComparisonIsReported(t *testing.T) {
 		t.Errorf("a comparison that is tried again prevents the start: %v", err)
 	}
 	if got := testutil.ToFloat64(w.Collector()); got != notAsked || !strings.Contains(w.Notice(), "since the start") {
-		t.Errorf("level %v, notice %q", got, w.Notice())
+		t.Errorf("level %v, notice %q; want level %v and that the witness was not asked since the start", got, w.Notice(), notAsked)
 	}
 }

@@ -15,14 +15,14 @@ func TestTokenTextIsRecognisableAndUnique(t *testing.T) {
 	for range 1000 {
 		text := newTokenText()
 		if s := text.Reveal(); !form.MatchString(s) || seen[s] {
-			t.Fatalf("token text %q", s)
+			t.Fatalf("token text %q, want a new one of the form %s", s, form)
 		}
 		seen[text.Reveal()] = true
 		if _, ok := hashToken(text); !ok {
 			t.Fatal("a new token is malformed")
 		}
 		if hint := hintOf(text); len(hint) != 10 || !strings.HasPrefix(text.Reveal(), hint) {
-			t.Fatalf("hint %q", hint)
+			t.Fatalf("hint %q, want the first ten characters", hint)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestExchangeReturnsTokensWithIdentityAndLifetime(t *testing.T) {
 		}
 		access, id := g.AccessToken.Reveal(), g.IDToken.Reveal()
 		if got := part(t, access, 0); got["typ"] != "at+jwt" || got["alg"] != "EdDSA" || got["kid"] == "" {
-			t.Errorf("header %v", got)
+			t.Errorf("header %v, want an access token signed with EdDSA and a key id", got)
 		}
 		now := float64(h.clock.now().Unix())
 		claims := part(t, access, 1)
@@ -143,7 +143,7 @@ func TestRevocationTakesEffectAtOnce(t *testing.T) {
 				access := first.access(t, text)
 				for _, p := range []*process{first, second} {
 					if c, err := p.Identify(t.Context(), access, ""); err != nil || c.Role != auth.Analyst {
-						t.Fatalf("before: %+v, %v", c, err)
+						t.Fatalf("before the change: %+v, %v; want an analyst", c, err)
 					}
 				}
 				if err := change(t, first, admin, u, token); err != nil {

@@ -56,7 +56,7 @@ func TestTokensAreLimitedToTheirAddresses(t *testing.T) {
 		wantKind(t, "the access token from another address", err, fault.Unauthenticated)
 		caller, err := p.Identify(t.Context(), g.AccessToken.Reveal(), "::ffff:192.0.2.10")
 		if err != nil || caller.Limits != limits {
-			t.Errorf("from the allowed address: %+v, %v", caller, err)
+			t.Errorf("from the allowed address: %+v, %v; want the limits %+v", caller, err, limits)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestTokensExpireAfterTheConfiguredLifetime(t *testing.T) {
 		p.TokenLife = lifetime
 		token, text, err := p.IssueToken(t.Context(), admin, auth.TokenEdit{Name: "x"})
 		if err != nil || !token.ExpiresAt.Equal(h.clock.now().Add(want)) {
-			t.Errorf("lifetime %s: expires %s, %v", lifetime, token.ExpiresAt, err)
+			t.Errorf("lifetime %s: expires %s, %v; want %s from now", lifetime, token.ExpiresAt, err, want)
 		}
 		h.clock.pass(want)
 		_, err = p.Exchange(t.Context(), text, "192.0.2.1")

@@ -209,7 +209,7 @@ func TestEverySettingHasThreeSpellings(t *testing.T) {
 	for _, name := range names {
 		flag := config.Flag(name)
 		if strings.Trim(flag, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			t.Errorf("%s has the flag %s", name, flag)
+			t.Errorf("%s has the flag %s, want only letters, digits and hyphens", name, flag)
 		}
 		if _, _, ok := file.Lookup(flag); !ok {
 			t.Errorf("%s is not found in the file:\n%s", name, text.String())
@@ -221,6 +221,6 @@ func TestEverySettingHasThreeSpellings(t *testing.T) {
 		}
 	}
 	if got := config.EnvName(config.Flag("posture.tls_cert")); got != "VIGIL_POSTURE_TLS_CERT" {
-		t.Errorf("EnvName = %s", got)
+		t.Errorf("EnvName = %s, want VIGIL_POSTURE_TLS_CERT", got)
 	}
 }

@@ -116,10 +116,10 @@ func TestSearchFindsSections(t *testing.T) {
 		}
 	}
 	if w := get(t, "/docs/search?q="+strings.Repeat("a", 201)); w.Code != http.StatusBadRequest {
-		t.Errorf("a query of 201 characters: %d", w.Code)
+		t.Errorf("a query of 201 characters: status %d, want 400", w.Code)
 	}
 	if w := get(t, "/docs/search?q="+url.QueryEscape(strings.Repeat("ä", 200))); w.Code != http.StatusOK {
-		t.Errorf("a query of 200 umlauts, which the form accepts: %d", w.Code)
+		t.Errorf("a query of 200 umlauts, which the form accepts: status %d, want 200", w.Code)
 	}
 }
 

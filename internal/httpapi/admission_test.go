@@ -78,7 +78,7 @@ func TestOneOrganisationDoesNotBlockOthers(t *testing.T) {
 		close(release)
 		for range 2 + 3 {
 			if code := <-answers; code != 200 {
-				t.Errorf("a request with a slot: status %d", code)
+				t.Errorf("a request with a slot: status %d, want 200", code)
 			}
 		}
 		if got := request(m, "GET", "/quick", "", "Authorization", "Bearer a/viewer").StatusCode; got != 200 {
@@ -116,7 +116,7 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 		}
 		want(4, "alone")
 		if got := request(m, "GET", "/quick", "", "Authorization", "Bearer b/viewer").StatusCode; got != 200 {
-			t.Errorf("the other organisation: %d", got)
+			t.Errorf("the other organisation: status %d, want 200", got)
 		}
 		release <- struct{}{}
 		want(3, "two active organisations, after one request ended")
@@ -130,7 +130,7 @@ func TestReadLimitShrinksWhileOtherOrganisationsAreActive(t *testing.T) {
 		close(release)
 		for range 12 {
 			if code := <-done; code != 200 {
-				t.Errorf("status %d", code)
+				t.Errorf("a queued request: status %d, want 200", code)
 			}
 		}
 	})
@@ -269,7 +269,7 @@ func TestQueuedRequestsThatTimeOutAre429(t *testing.T) {
 		}
 		close(release)
 		if got := <-first; got != 200 {
-			t.Errorf("the request with the slot: status %d", got)
+			t.Errorf("the request with the slot: status %d, want 200", got)
 		}
 	})
 }
@@ -329,7 +329,7 @@ func TestSlotsAreReservedForAdministrators(t *testing.T) {
 			}
 		}
 		if got := request(m, "GET", "/healthz", "").StatusCode; got != 200 {
-			t.Errorf("health: status %d", got)
+			t.Errorf("health: status %d, want 200", got)
 		}
 		close(release)
 		synctest.Wait()
@@ -363,7 +363,7 @@ func TestSlowBodiesTakeNoSlot(t *testing.T) {
 		}
 		res.Body.Close()
 		if res.StatusCode != 200 {
-			t.Fatalf("status %d while others send slowly", res.StatusCode)
+			t.Fatalf("status %d while others send slowly, want 200", res.StatusCode)
 		}
 	}
 }
@@ -489,6 +489,6 @@ func TestLoginsOfKnownAccountsHaveSeparateLimits(t *testing.T) {
 		}
 	}
 	if got := post("192.0.2.2", "resident"); got != 200 {
-		t.Errorf("from another address: %d", got)
+		t.Errorf("from another address: status %d, want 200", got)
 	}
 }

@@ -81,7 +81,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(keyFile); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("key file: %v, %v", info, err)
+		t.Errorf("key file: %v, %v; want it private, with mode 600", info, err)
 	}
 	url, stop := start(t, httpapi.ServerOptions{TLS: cert, Handler: mux(t, httpapi.Options{}, public("GET /x", returns(1)))})
 	defer stop()
@@ -92,7 +92,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 		}
 		res.Body.Close()
 		if res.ProtoMajor != 2 || res.Header.Get("Strict-Transport-Security") == "" {
-			t.Errorf("%s over %s, HSTS %q", res.Proto, tls.VersionName(version), res.Header.Get("Strict-Transport-Security"))
+			t.Errorf("%s over %s, HSTS %q; want HTTP/2 with HSTS", res.Proto, tls.VersionName(version), res.Header.Get("Strict-Transport-Security"))
 		}
 	}
 	if _, err := clientTrusting(t, certFile, tls.VersionTLS11).Get(url + "/x"); err == nil {
@@ -335,7 +335,7 @@ func TestReadinessNamesTheFailedCheck(t *testing.T) {
 			t.Errorf("status %d (-want +got):\n%s", res.StatusCode, diff)
 		}
 		if res := request(m, "GET", "/healthz", ""); res.StatusCode != 200 {
-			t.Errorf("/healthz: %d", res.StatusCode)
+			t.Errorf("/healthz: status %d, want 200 whatever the checks say", res.StatusCode)
 		}
 	}
 }

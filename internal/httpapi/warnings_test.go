@@ -53,6 +53,6 @@ func TestWarningsAreFewAndShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(in.Warnings) != 20 || len(in.Warnings[0]) > 300 {
-		t.Errorf("%d warnings, the first of %d bytes", len(in.Warnings), len(in.Warnings[0]))
+		t.Errorf("%d warnings, the first of %d bytes; want 20 of at most 300", len(in.Warnings), len(in.Warnings[0]))
 	}
 }

@@ -156,7 +156,7 @@ func TestTokensNeedTheServiceAccountKey(t *testing.T) {
 		status, answer := c.signIn(t, c.Reader(), tt.claimed)
 		description, _ := answer["error_description"].(string)
 		if (status == http.StatusOK) != (tt.want == "") || !strings.Contains(description, tt.want) {
-			t.Errorf("%s: %d %v", name, status, answer)
+			t.Errorf("%s: %d %v, want the error %q", name, status, answer, tt.want)
 		}
 	}
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -182,7 +182,7 @@ func TestCallsNeedAToken(t *testing.T) {
 		valid := c.token
 		c.token = token
 		if status, answer := c.send(t, http.MethodGet, address); status != http.StatusUnauthorized {
-			t.Errorf("%s: %d %v", name, status, answer)
+			t.Errorf("token %s: %d %v, want 401", name, status, answer)
 		}
 		c.token = valid
 	}
