@@ -142,11 +142,7 @@ func (c *findingsCmd) fail(e *environment) error {
 		return err
 	}
 	if total > 0 {
-		higher := " or higher"
-		if len(levels) == 1 {
-			higher = ""
-		}
-		return &exitError{exitFindings, fmt.Sprintf("%d findings are %s%s", total, c.FailOn, higher)}
+		return failOn(total, c.FailOn)
 	}
 	return nil
 }

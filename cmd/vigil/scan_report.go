@@ -70,9 +70,21 @@ func (r *scanReport) isSelected(framework string) bool {
 }
 
 // failingLevels returns the level of --fail-on and higher ones, or none for "none".
-func failingLevels(failOn string) []posture.FindingLevel {
-	i := slices.IndexFunc(posture.FindingLevels, func(l posture.FindingLevel) bool { return strings.EqualFold(string(l), failOn) })
+func failingLevels(level string) []posture.FindingLevel {
+	i := slices.IndexFunc(posture.FindingLevels, func(l posture.FindingLevel) bool { return strings.EqualFold(string(l), level) })
 	return posture.FindingLevels[:i+1] // i is -1 for "none"
+}
+
+// failOn returns the error that a number of findings have the level of --fail-on or a higher one.
+func failOn(findings int, level string) error {
+	text := fmt.Sprintf("%d findings are %s", findings, level)
+	if findings == 1 {
+		text = "1 finding is " + level
+	}
+	if len(failingLevels(level)) > 1 {
+		text += " or higher"
+	}
+	return &exitError{exitFindings, text}
 }
 
 // levelColours are the terminal colours of the levels.
@@ -93,7 +105,7 @@ func (r *scanReport) exit() error {
 		}
 	}
 	if bad > 0 {
-		return &exitError{exitFindings, fmt.Sprintf("%d findings are %s or higher", bad, r.flags.FailOn)}
+		return failOn(bad, r.flags.FailOn)
 	}
 	unknown := 0
 	for id, v := range r.verdicts {

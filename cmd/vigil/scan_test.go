@@ -57,7 +57,7 @@ func TestScanExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "findings.csv")
 	code, out, problems := runScan(flags, "--framework", "cis-aws-3.0", "--rule", "aws-iam-root-mfa", "--fail-on", "medium", "--output", file)
-	if code != exitFindings || !strings.Contains(problems, "1 findings are medium or higher") {
+	if code != exitFindings || !strings.Contains(problems, "1 finding is medium or higher") {
 		t.Errorf("exit %d: %s", code, problems)
 	}
 	for _, part := range []string{"High   Root user has no MFA device  aws-iam-root-mfa", ":root", "1 findings: 1 high, 0 medium, 0 low", "of 62 controls pass"} {
