@@ -16,8 +16,11 @@ func TestDashboardsNameMetricsThatExist(t *testing.T) {
 	name := regexp.MustCompile(`\bvigil_[a-z_]+`)
 	exported := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
-			return firstOf(err, fs.SkipDir)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
+			return fs.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
@@ -47,11 +50,4 @@ func TestDashboardsNameMetricsThatExist(t *testing.T) {
 			}
 		}
 	}
-}
-
-func firstOf(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

@@ -202,10 +202,12 @@ func TestConcurrentChangesOfProfilesAreKept(t *testing.T) {
 		}
 		return p
 	}
-	const number = 20
+	processes := make([]*client.Profiles, 20)
+	for i := range processes {
+		processes[i] = read()
+	}
 	var wait sync.WaitGroup
-	for i := range number {
-		profiles := read()
+	for i, profiles := range processes {
 		wait.Go(func() {
 			if err := profiles.Login(client.Profile{Name: fmt.Sprint("p", i), URL: "https://vigil.example", Token: "token"}); err != nil {
 				t.Error(err)
@@ -214,8 +216,8 @@ func TestConcurrentChangesOfProfilesAreKept(t *testing.T) {
 	}
 	wait.Wait()
 	old := read()
-	if len(old.All) != number {
-		t.Errorf("%d of %d profiles are left", len(old.All), number)
+	if len(old.All) != len(processes) {
+		t.Errorf("%d of %d profiles are left", len(old.All), len(processes))
 	}
 	// A command that still runs renews an access token, after another login and after a logout.
 	if err := read().Login(client.Profile{Name: "p0", URL: "https://vigil.example", Token: "new"}); err != nil {

@@ -109,7 +109,7 @@ func TestJobOfAKilledProcessIsRescued(t *testing.T) {
 		if j := next(t, done); j.Attempt != 2 {
 			t.Errorf("attempt %d, want 2", j.Attempt)
 		}
-		t.Logf("taken up after %s", time.Since(killed))
+		t.Logf("rescued after %s", time.Since(killed))
 		waitForState(t, db, map[string]int{"completed": 1})
 	})
 }
@@ -148,7 +148,7 @@ func TestJobOfALivingProcessIsNotRescued(t *testing.T) {
 		q.Every("beat", time.Millisecond, greet{"beat"}, job.Options{Queue: "beats"})
 		start(t, q, func(_ context.Context, j job.Job[greet]) error {
 			if j.Args.Name == "x" {
-				t.Error("the job of a living process was taken up")
+				t.Error("the job of a living process was rescued")
 			}
 			beats <- struct{}{}
 			return nil
@@ -166,7 +166,7 @@ func TestJobOfALivingProcessIsNotRescued(t *testing.T) {
 func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		running, broken := make(chan int, 9), make(chan int, 9)
+		running, cancelled := make(chan int, 9), make(chan int, 9)
 		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
 			running <- j.Attempt
@@ -174,7 +174,7 @@ func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 				return nil
 			}
 			<-ctx.Done()
-			broken <- j.Attempt
+			cancelled <- j.Attempt
 			return ctx.Err()
 		})
 		insert(t, db, q, "x", job.Options{})
@@ -191,9 +191,9 @@ func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 		change("UPDATE river_job SET state = 'available'")
 		next(t, running)
 		change("DELETE FROM job_worker")
-		got := []int{next(t, broken), next(t, broken)}
+		got := []int{next(t, cancelled), next(t, cancelled)}
 		if slices.Sort(got); !slices.Equal(got, []int{1, 2}) {
-			t.Errorf("the attempts %v were broken off, want 1 and 2", got)
+			t.Errorf("the attempts %v were cancelled, want 1 and 2", got)
 		}
 	})
 }
@@ -201,7 +201,7 @@ func TestAllAttemptsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		running, broken := make(chan struct{}, 2), make(chan error, 2)
+		running, causes := make(chan struct{}, 2), make(chan error, 2)
 		q := newQueue(t, db, job.Config{Heartbeat: quick})
 		start(t, q, func(ctx context.Context, j job.Job[greet]) error {
 			running <- struct{}{}
@@ -209,12 +209,12 @@ func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 				return nil
 			}
 			<-ctx.Done()
-			broken <- context.Cause(ctx)
+			causes <- context.Cause(ctx)
 			return ctx.Err()
 		})
 		insert(t, db, q, "x", job.Options{})
 		next(t, running)
-		// As another process would, had this one been asleep.
+		// Another process does this after the lease has expired, for example because this process was suspended.
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 			_, err := tx.Exec("DELETE FROM job_worker")
 			return err
@@ -222,8 +222,8 @@ func TestJobsAreCancelledWhenTheLeaseExpires(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := next(t, broken); err == nil {
-			t.Error("the job was broken off without a cause")
+		if err := next(t, causes); err == nil {
+			t.Error("the job was cancelled without a cause")
 		}
 		next(t, running)
 		waitForState(t, db, map[string]int{"completed": 1})

@@ -22,8 +22,8 @@ var (
 	missing  sync.Map     // members that the generated modules do not have
 )
 
-// lacking returns the sorted names of the missing members.
-func lacking() []string {
+// missingMembers returns the sorted names of the members in missing.
+func missingMembers() []string {
 	var names []string
 	missing.Range(func(k, _ any) bool {
 		names = append(names, k.(string))

@@ -166,7 +166,7 @@ func TestAnswersAreReadTheSame(t *testing.T) {
 	})
 	t.Cleanup(func() {
 		t.Logf("%d answers were compared", compared.Load())
-		t.Logf("members of the models that the modules do not have: %v", lacking())
+		t.Logf("members of the models that the modules do not have: %v", missingMembers())
 	})
 }
 

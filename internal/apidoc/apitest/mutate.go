@@ -118,10 +118,15 @@ func (g generator) mutateBytes(b []byte) []byte {
 	case 5:
 		return []byte(pickOne(g, "", " ", "null", "[]", "7", `"x"`, "{", "}", "NaN", "{,}", "a=b&c=d", "<xml/>"))
 	case 6:
-		if i := bytes.IndexByte(b, '{'); i >= 0 { // a repeated member, and a comma unless b is only {}
-			return slices.Insert(b, i+1, []byte(`"a":1,"a":2`+strings.Repeat(",", min(len(b)-i-2, 1)))...)
+		i := bytes.IndexByte(b, '{')
+		if i < 0 {
+			return b
 		}
-		return b
+		repeated := `"a":1,"a":2` // a member that occurs twice
+		if string(b[i:]) != "{}" {
+			repeated += "," // before the other members
+		}
+		return slices.Insert(b, i+1, []byte(repeated)...)
 	case 7:
 		for range 1 + g.IntN(4) {
 			if len(b) > 0 {

@@ -26,7 +26,7 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// moduleRoot returns the folder above the test's that has go.mod.
+// moduleRoot returns the nearest folder with a go.mod, from the working directory upwards.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -38,7 +38,7 @@ func moduleRoot(t testing.TB) string {
 			break
 		}
 	}
-	t.Fatalf("no go.mod above the folder of the test: %v", err)
+	t.Fatalf("no go.mod in the working directory %s or above it: %v", dir, err)
 	return ""
 }
 
