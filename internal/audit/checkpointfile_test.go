@@ -61,7 +61,7 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 			t.Errorf("started without the newest records: %v", err)
 		}
 		if lost, err := l.AcceptLoss(t.Context(), path); !lost || err != nil {
-			t.Fatalf("accept the loss: %t, %v", lost, err)
+			t.Fatalf("accept the loss: %t, %v; want true", lost, err)
 		}
 		page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
 		if err != nil || len(page) != 1 || page[0].Targets["had"] != "6" || page[0].Targets["has"] != "3" {
@@ -97,7 +97,7 @@ func TestAcceptLossRecordsOnlyALoss(t *testing.T) {
 			}
 			page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
 			if err != nil || len(page) != 1 || page[0].Targets["had"] != "5" || page[0].Targets["has"] != "3" {
-				t.Errorf("recorded as %+v, %v", page, err)
+				t.Errorf("the loss is recorded as %+v, %v; want one record, of 5 records of which 3 are left", page, err)
 			}
 			if published, err = l.Checkpoint(t.Context()); err != nil { // after a loss was accepted, the witness stores this one
 				t.Fatal(err)
@@ -132,7 +132,7 @@ func TestDeletedRecordsPreventStart(t *testing.T) {
 					t.Error("verify finds nothing")
 				}
 				if lost, err := l.AcceptLoss(t.Context(), path); !lost || err != nil {
-					t.Fatalf("accept the loss: %t, %v", lost, err)
+					t.Fatalf("accept the loss: %t, %v; want true", lost, err)
 				}
 				fill(t, l, 2)
 				second := open(t, db, box)
@@ -141,7 +141,7 @@ func TestDeletedRecordsPreventStart(t *testing.T) {
 					t.Errorf("after the loss was accepted: %v", err)
 				}
 				if r := verify(t, second); r.Broken != nil || r.First != 36 || r.Last != 38 {
-					t.Errorf("the chain after the loss: %+v", r)
+					t.Errorf("the chain after the loss: %+v, want records 36 to 38", r)
 				}
 			})
 		})
@@ -164,7 +164,7 @@ func TestWitnessesDetectALossWithoutCheckpointFile(t *testing.T) {
 	cancel()
 	<-done
 	if len(w.got) != 0 || seen.Number != 5 {
-		t.Errorf("published record %d, and %d times more without a change", seen.Number, len(w.got))
+		t.Errorf("published record %d, and %d times more without a change; want record 5, once", seen.Number, len(w.got))
 	}
 	if err := l.CheckAgainst(t.Context(), seen); err != nil {
 		t.Errorf("nothing is lost: %v", err)
@@ -183,7 +183,7 @@ func TestInterruptedWriteKeepsThePreviousCheckpoint(t *testing.T) {
 	if err := l.KeepCheckpoint(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	fill(t, l, 4) // the fourth is in the second slot
+	fill(t, l, 4) // the fourth is in the second slot, which begins at byte 512
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestWrongClockDoesNotPrune(t *testing.T) {
 		year := audit.Retention{Age: 365 * 24 * time.Hour}
 		for range 3 {
 			if n, err := ahead.Prune(t.Context(), year); n != 0 || err != nil {
-				t.Fatalf("%d records removed, %v", n, err)
+				t.Fatalf("%d records removed, %v; want none", n, err)
 			}
 			if err := ahead.Append(t.Context(), audit.Record{Operation: "x", Outcome: audit.Success}); err != nil {
 				t.Fatal(err)
@@ -258,7 +258,7 @@ func TestWrongClockDoesNotPrune(t *testing.T) {
 			t.Errorf("%d records removed by number, %v; want 8", n, err)
 		}
 		if r := verify(t, ahead); r.Broken != nil || r.First != 9 {
-			t.Errorf("verify: %+v", r)
+			t.Errorf("verify: %+v, want records from 9 on", r)
 		}
 	})
 }

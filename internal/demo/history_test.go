@@ -49,11 +49,11 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 			resolved += d.Resolved
 		}
 		if last := trends.All[len(trends.All)-1]; days < 25 || resolved < 50 || last.Open != 400 {
-			t.Errorf("%d days with new findings, %d resolved, %d open now", days, resolved, last.Open)
+			t.Errorf("%d days with new findings, %d resolved, %d open now; want at least 25, at least 50, and 400", days, resolved, last.Open)
 		}
 		page, err := s.Findings(t.Context(), "org", posture.FindingFilter{}, nil, posture.Page{Size: 1000}, now)
 		if err != nil || page.Total != 400 {
-			t.Fatalf("%d findings, %v", page.Total, err)
+			t.Fatalf("%d findings, %v; want 400", page.Total, err)
 		}
 		repeated, err := s.Findings(t.Context(), "repeated", posture.FindingFilter{}, nil, posture.Page{Size: 1000}, now)
 		if err != nil {
@@ -68,7 +68,7 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 				t.Fatalf("%s was raised at %s, and in another demo at %s", f.Object, f.Created, created[f.Object])
 			}
 			if f.Status != posture.FindingOpen || f.Created.After(now) || now.Sub(f.Created) > 31*24*time.Hour {
-				t.Fatalf("finding %+v", f)
+				t.Fatalf("finding %+v, want it open and raised in the last 31 days", f)
 			}
 		}
 		// Another evaluation raises no new finding.
@@ -81,7 +81,7 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 		}
 		others, err := s.Findings(t.Context(), "other", posture.FindingFilter{Created: posture.Span{From: now}}, nil, posture.Page{}, now)
 		if err != nil || others.Total != 400 {
-			t.Errorf("%d findings of another organisation are as they were, %v", others.Total, err)
+			t.Errorf("%d findings of another organisation have their original time, %v; want all 400", others.Total, err)
 		}
 	})
 }
