@@ -29,9 +29,9 @@ import (
 	"vigil/internal/desktop/heartbeat"
 )
 
-// real is a server with real components: a Samba domain controller, a
+// realFixture is a server with real components: a Samba domain controller, a
 // PostgreSQL server and an xrdp session host, each managed by a script.
-type real struct {
+type realFixture struct {
 	*fixture
 	samba, xrdp, postgres string // folders of the scripts
 	database              atomic.Pointer[url.URL]
@@ -85,9 +85,9 @@ func script(t *testing.T, name, command, dir string) string {
 
 // newReal returns the fixture, or skips the test unless all three components
 // are available.
-func newReal(t *testing.T) *real {
+func newReal(t *testing.T) *realFixture {
 	t.Helper()
-	r := &real{fixture: &fixture{T: t, dir: t.TempDir()}}
+	r := &realFixture{fixture: &fixture{T: t, dir: t.TempDir()}}
 	for name, dir := range map[string]*string{
 		"VIGIL_TEST_SAMBA": &r.samba, "VIGIL_TEST_XRDP": &r.xrdp, "VIGIL_TEST_EVENTS": &r.postgres,
 	} {
@@ -112,7 +112,7 @@ func newReal(t *testing.T) *real {
 	return r
 }
 
-func (r *real) write(self string) error {
+func (r *realFixture) write(self string) error {
 	var text bytes.Buffer
 	err := realInventory.Execute(&text, map[string]any{
 		"Samba": r.samba, "Postgres": r.postgres, "Dir": r.dir, "Self": self, "RDP": r.rdp, "Port": r.proxy.Addr().(*net.TCPAddr).Port,
@@ -123,7 +123,7 @@ func (r *real) write(self string) error {
 	return os.WriteFile(r.conf.Desktop.Inventory, text.Bytes(), 0o600)
 }
 
-func (r *real) startDatabase() {
+func (r *realFixture) startDatabase() {
 	r.Helper()
 	u, err := url.Parse(script(r.T, "postgres.sh", "start", r.postgres))
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *real) startDatabase() {
 }
 
 // killDatabase kills PostgreSQL, like a crash of the machine.
-func (r *real) killDatabase() {
+func (r *realFixture) killDatabase() {
 	r.Helper()
 	text, err := os.ReadFile(filepath.Join(r.postgres, "data", "postmaster.pid"))
 	if err != nil {
@@ -151,7 +151,7 @@ func (r *real) killDatabase() {
 }
 
 // forward gives the database a port that stays the same when it is restarted.
-func (r *real) forward() {
+func (r *realFixture) forward() {
 	var err error
 	if r.proxy, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		r.Fatal(err)
@@ -180,12 +180,12 @@ func (r *real) forward() {
 	}()
 }
 
-func (r *real) login(user, password string) answer {
+func (r *realFixture) login(user, password string) answer {
 	r.Helper()
 	return r.call(http.MethodPost, "/rest/login", "", object{"domain": "CORP", "username": user, "password": password})
 }
 
-func (r *real) mustLogin() tokens {
+func (r *realFixture) mustLogin() tokens {
 	r.Helper()
 	var got tokens
 	r.until("alice logs in", func() bool {
@@ -201,7 +201,7 @@ func (r *real) mustLogin() tokens {
 
 // logins returns the number of successful logins in the event database, or -1 if it cannot be
 // read. The count of all events, which the server reports, also grows with every change of a status.
-func (r *real) logins() int {
+func (r *realFixture) logins() int {
 	conn, err := pgx.Connect(r.Context(), r.database.Load().String())
 	if err != nil {
 		return -1
@@ -221,13 +221,13 @@ func TestRealComponents(t *testing.T) {
 	r.mustLogin()
 	for _, part := range []struct {
 		name string
-		test func(*real)
+		test func(*realFixture)
 	}{
-		{"directory", (*real).checkDirectory},
-		{"clone accounts", (*real).checkAccounts},
-		{"wrong passwords", (*real).checkLockout}, // bob is throttled from then on
-		{"event database", (*real).checkEvents},
-		{"session host", (*real).checkHost},
+		{"directory", (*realFixture).checkDirectory},
+		{"clone accounts", (*realFixture).checkAccounts},
+		{"wrong passwords", (*realFixture).checkLockout}, // bob is throttled from then on
+		{"event database", (*realFixture).checkEvents},
+		{"session host", (*realFixture).checkHost},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			r.T = t
@@ -237,7 +237,7 @@ func TestRealComponents(t *testing.T) {
 	r.T = t
 }
 
-func (r *real) checkDirectory() {
+func (r *realFixture) checkDirectory() {
 	r.status(desktop.KindDomain, "corp.example", "cs1", "FULLY_ACCESSIBLE")
 	r.status(desktop.KindSSOConnector, "logon", "", "OK")
 	if a := r.login("bob", realPassword); a.status != http.StatusUnauthorized {
@@ -257,7 +257,7 @@ func (r *real) checkDirectory() {
 
 // checkLockout sends far more wrong passwords than lock an account, and then
 // checks the account in the directory.
-func (r *real) checkLockout() {
+func (r *realFixture) checkLockout() {
 	concurrently(10, func(i int) {
 		for j := range 10 {
 			if a := r.login("bob", fmt.Sprintf("wrong-%d-%d", i, j)); a.status != http.StatusUnauthorized {
@@ -278,7 +278,7 @@ type secretOf string
 
 func (s secretOf) Secret(context.Context, desktop.SecretRef) (string, error) { return string(s), nil }
 
-func (r *real) checkAccounts() {
+func (r *realFixture) checkAccounts() {
 	token := r.mustLogin().Access
 	const path = "/rest/config/v1/ic-domain-accounts"
 	sid := r.app.Board().Domains()[0].ID
@@ -289,7 +289,7 @@ func (r *real) checkAccounts() {
 	}
 }
 
-func (r *real) checkEvents() {
+func (r *realFixture) checkEvents() {
 	const db = "127.0.0.1"
 	r.status(desktop.KindEventDatabase, db, "", "CONNECTED")
 	r.mustLogin()
@@ -303,7 +303,7 @@ func (r *real) checkEvents() {
 	r.until("the login during the outage is an event too", func() bool { return r.logins() == r.loggedIn })
 }
 
-func (r *real) checkHost() {
+func (r *realFixture) checkHost() {
 	host := r.app.Board().Inventory().RDSServers[0]
 	token, err := r.app.EnrolmentToken(r.Context(), heartbeat.Agent{Kind: desktop.KindRDSServer, ID: host.ID})
 	if err != nil {

@@ -83,8 +83,9 @@ func TestSingleSignOnProbe(t *testing.T) {
 		name   string
 		change func(*sim.Domain)
 		want   desktop.SSOStatus
-		part   func(desktop.SSOConnectorMonitor) desktop.SSOStatus
-		state  desktop.SSOStatus
+		part   func(desktop.SSOConnectorMonitor) desktop.SSOStatus // returns the status of the part that changes
+
+		wantPart desktop.SSOStatus
 	}{
 		{"a certificate expires soon", func(d *sim.Domain) { d.Issuers[0].Certificate = authority(t, 24*time.Hour) }, desktop.SSOWarn,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.CertificateServers[0].Status }, desktop.SSOWarn},
@@ -101,8 +102,8 @@ func TestSingleSignOnProbe(t *testing.T) {
 	} {
 		dc.Change(tt.change)
 		f.probe(1)
-		if m := status(tt.name, tt.want); tt.part(m) != tt.state {
-			t.Errorf("%s: the part is %s, want %s", tt.name, tt.part(m), tt.state)
+		if m := status(tt.name, tt.want); tt.part(m) != tt.wantPart {
+			t.Errorf("%s: the part is %s, want %s", tt.name, tt.part(m), tt.wantPart)
 		}
 	}
 	dc.Break(sim.Down)

@@ -29,11 +29,11 @@ func (f *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
 
 func newFixture(t *testing.T, spec desktop.EventDatabase, password string) *fixture {
 	t.Helper()
-	l := &fixture{t: t, board: desktop.NewBoard(time.Now)}
-	l.password.Store(password)
-	l.configure(spec)
-	t.Cleanup(func() { l.db.Close() })
-	return l
+	f := &fixture{t: t, board: desktop.NewBoard(time.Now)}
+	f.password.Store(password)
+	f.configure(spec)
+	t.Cleanup(func() { f.db.Close() })
+	return f
 }
 
 func (f *fixture) configure(spec desktop.EventDatabase) {

@@ -20,11 +20,11 @@ func TestOracleProbe(t *testing.T) {
 		packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
 		_, _ = c.Write(packet)
 	})
-	fixture := newFixture(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
-	fixture.requireStatus("it has no such database", fixture.probe(1), desktop.EventDatabaseError)
+	f := newFixture(t, desktop.EventDatabase{Type: desktop.Oracle, Server: "127.0.0.1", Port: l.Port(), Database: "events", User: "vigil", Plain: true}, "secret")
+	f.requireStatus("it has no such database", f.probe(1), desktop.EventDatabaseError)
 	l.Set(flakylistener.Down)
-	fixture.configure(fixture.spec)
-	fixture.requireStatus("it is down", fixture.probe(1), desktop.EventDatabaseConnecting)
+	f.configure(f.spec)
+	f.requireStatus("it is down", f.probe(1), desktop.EventDatabaseConnecting)
 }
 
 func TestHangingOracleIsAbandoned(t *testing.T) {

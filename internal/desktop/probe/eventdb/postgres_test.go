@@ -53,15 +53,15 @@ func withListener(t *testing.T, spec desktop.EventDatabase, open func(net.Conn) 
 }
 
 // dropTables removes the tables of a test.
-func dropTables(t *testing.T, l *fixture) {
+func dropTables(t *testing.T, f *fixture) {
 	t.Cleanup(func() {
-		db, err := postgres.open(l.spec, l.password.Load().(string), nil, reach.WatchedDialer{FirstError: new(reach.FirstError)})
+		db, err := postgres.open(f.spec, f.password.Load().(string), nil, reach.WatchedDialer{FirstError: new(reach.FirstError)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer db.Close()
 		for _, name := range append(eventTables, dataTables...) {
-			if _, err := db.Exec("DROP TABLE IF EXISTS " + quoteIdentifier(strings.ToLower(l.spec.Prefix)+name)); err != nil {
+			if _, err := db.Exec("DROP TABLE IF EXISTS " + quoteIdentifier(strings.ToLower(f.spec.Prefix)+name)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -72,55 +72,55 @@ func TestPostgreSQLProbe(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
 	spec, wire := withListener(t, spec, nil)
-	l := newFixture(t, spec, password)
-	dropTables(t, l)
-	l.requireStatus("before the first probe", l.probe(0), desktop.EventDatabaseConnecting)
+	f := newFixture(t, spec, password)
+	dropTables(t, f)
+	f.requireStatus("before the first probe", f.probe(0), desktop.EventDatabaseConnecting)
 	wire.Set(flakylistener.Down)
-	l.requireStatus("it is down", l.probe(2), desktop.EventDatabaseConnecting)
-	l.requireStatus("it stays down", l.probe(3), desktop.EventDatabaseDisconnected)
+	f.requireStatus("it is down", f.probe(2), desktop.EventDatabaseConnecting)
+	f.requireStatus("it stays down", f.probe(3), desktop.EventDatabaseDisconnected)
 	wire.Set(flakylistener.Up)
-	m := l.probe(1)
-	l.requireStatus("it answers", m, desktop.EventDatabaseConnected)
+	m := f.probe(1)
+	f.requireStatus("it answers", m, desktop.EventDatabaseConnected)
 	if *m.EventCount != 0 {
 		t.Errorf("a new database has %d events", *m.EventCount)
 	}
-	if err := l.db.Write(t.Context(), someEvents); err != nil {
+	if err := f.db.Write(t.Context(), someEvents); err != nil {
 		t.Fatal(err)
 	}
-	l.db.count = count{} // count again at once
-	if m := l.probe(1); *m.EventCount != 2 {
+	f.db.count = count{} // count again at once
+	if m := f.probe(1); *m.EventCount != 2 {
 		t.Errorf("events = %d, want 2", *m.EventCount)
 	}
 	wire.Set(flakylistener.Down)
-	l.requireStatus("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
-	if err := l.db.Write(t.Context(), someEvents); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
+	f.requireStatus("it is lost", f.probe(1), desktop.EventDatabaseReconnecting)
+	if err := f.db.Write(t.Context(), someEvents); err == nil || desktop.FailureOf(err).Cause != desktop.Unreachable {
 		t.Errorf("Write = %v, want it unreachable", err)
 	}
-	l.requireStatus("it stays lost", l.probe(4), desktop.EventDatabaseDisconnected)
+	f.requireStatus("it stays lost", f.probe(4), desktop.EventDatabaseDisconnected)
 	wire.Set(flakylistener.Up)
-	l.requireStatus("it is back", l.probe(1), desktop.EventDatabaseConnected)
-	l.password.Store("wrong")
-	l.configure(l.spec)
-	l.requireStatus("it refuses our password", l.probe(1), desktop.EventDatabaseError)
-	l.password.Store(password)
-	elsewhere := l.spec
+	f.requireStatus("it is back", f.probe(1), desktop.EventDatabaseConnected)
+	f.password.Store("wrong")
+	f.configure(f.spec)
+	f.requireStatus("it refuses our password", f.probe(1), desktop.EventDatabaseError)
+	f.password.Store(password)
+	elsewhere := f.spec
 	elsewhere.Database = "nowhere"
-	l.configure(elsewhere)
-	l.requireStatus("it has no such database", l.probe(1), desktop.EventDatabaseError)
-	l.configure(spec)
-	l.requireStatus("it recovers", l.probe(1), desktop.EventDatabaseConnected)
-	l.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy()})
-	l.requireStatus("it is removed from the inventory", l.probe(0), desktop.EventDatabaseNotConfigured)
+	f.configure(elsewhere)
+	f.requireStatus("it has no such database", f.probe(1), desktop.EventDatabaseError)
+	f.configure(spec)
+	f.requireStatus("it recovers", f.probe(1), desktop.EventDatabaseConnected)
+	f.board.Configure(desktop.Inventory{Policy: desktop.DefaultPolicy()})
+	f.requireStatus("it is removed from the inventory", f.probe(0), desktop.EventDatabaseNotConfigured)
 }
 
 func TestEventsAreWrittenToBothTables(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
 	spec.Prefix = strings.ToUpper(spec.Prefix) // the tables are found in lower case
-	l := newFixture(t, spec, password)
-	dropTables(t, l)
+	f := newFixture(t, spec, password)
+	dropTables(t, f)
 	for range 2 {
-		if err := l.db.Write(t.Context(), someEvents); err != nil {
+		if err := f.db.Write(t.Context(), someEvents); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,9 +190,9 @@ func TestUserMayHaveRightsOnlyOnTables(t *testing.T) {
 			}
 		}
 	})
-	l := newFixture(t, user, "secret")
-	l.requireStatus("the user connects", l.probe(1), desktop.EventDatabaseConnected)
-	if err := l.db.Write(t.Context(), someEvents); err != nil {
+	f := newFixture(t, user, "secret")
+	f.requireStatus("the user connects", f.probe(1), desktop.EventDatabaseConnected)
+	if err := f.db.Write(t.Context(), someEvents); err != nil {
 		t.Errorf("Write = %v", err)
 	}
 }
@@ -208,12 +208,12 @@ func countRows(t *testing.T, db *sql.DB, table string) (n int) {
 func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 	t.Parallel()
 	spec, password := server(t)
-	l := newFixture(t, spec, password)
-	dropTables(t, l)
-	l.probe(1)
+	f := newFixture(t, spec, password)
+	dropTables(t, f)
+	f.probe(1)
 	var wait sync.WaitGroup
 	for range 4 { // simulates processes
-		db, err := New(spec, l, time.Now)
+		db, err := New(spec, f, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,8 +227,8 @@ func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	l.db.count = count{} // count again at once
-	if m := l.probe(1); *m.EventCount != 40 {
+	f.db.count = count{} // count again at once
+	if m := f.probe(1); *m.EventCount != 40 {
 		t.Errorf("events = %d, want 40", *m.EventCount)
 	}
 }
@@ -248,13 +248,13 @@ func TestUntrustedCertificateIsForgottenWhenTheServerIsDown(t *testing.T) {
 	spec, wire := withListener(t, desktop.EventDatabase{
 		Type: desktop.PostgreSQL, Server: "127.0.0.1", Port: silent.Port(), Database: "events", User: "vigil",
 	}, overTLS(leaf))
-	l := newFixture(t, spec, "secret")
+	f := newFixture(t, spec, "secret")
 	for _, tt := range []struct {
 		state flakylistener.State
 		want  desktop.Cause
 	}{{flakylistener.Up, desktop.Untrusted}, {flakylistener.Down, desktop.Unreachable}, {flakylistener.Up, desktop.Untrusted}} {
 		wire.Set(tt.state)
-		_, certificate, err := l.db.Probe(t.Context())
+		_, certificate, err := f.db.Probe(t.Context())
 		if err == nil || desktop.FailureOf(err).Cause != tt.want || certificate == nil {
 			t.Errorf("state %v: %v with the certificate %v, want %s", tt.state, err, certificate, tt.want)
 		}
@@ -275,22 +275,22 @@ func TestPostgreSQLOverTLS(t *testing.T) {
 	}
 	spec, _ = withListener(t, spec, overTLS(leaf))
 	spec.Plain, spec.Trust = false, desktop.Trust{CAPEM: string(ca.PEM())}
-	l := newFixture(t, spec, password)
-	m := l.probe(1)
-	l.requireStatus("over verified TLS", m, desktop.EventDatabaseConnected)
+	f := newFixture(t, spec, password)
+	m := f.probe(1)
+	f.requireStatus("over verified TLS", m, desktop.EventDatabaseConnected)
 	if c := m.Certificates(); len(c) != 1 || !c[0].Certificate.Valid {
 		t.Errorf("certificates = %+v", c)
 	}
-	cleanup := l.spec
+	cleanup := f.spec
 	spec.Trust = desktop.Trust{}
-	l.configure(spec)
-	l.requireStatus("its certificate is not trusted", l.probe(1), desktop.EventDatabaseError)
-	l.configure(cleanup)
-	if _, err := l.db.open(t.Context()); err != nil {
+	f.configure(spec)
+	f.requireStatus("its certificate is not trusted", f.probe(1), desktop.EventDatabaseError)
+	f.configure(cleanup)
+	if _, err := f.db.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range append(eventTables, dataTables...) {
-		if _, err := l.db.db.Exec("DROP TABLE IF EXISTS " + l.db.table(name)); err != nil {
+		if _, err := f.db.db.Exec("DROP TABLE IF EXISTS " + f.db.table(name)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -200,39 +200,39 @@ func number(n uint64) []byte {
 func TestSQLServerProbe(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
-	l := newFixture(t, desktop.EventDatabase{
+	f := newFixture(t, desktop.EventDatabase{
 		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "p:a@s/s?w&ord")
 	set := func(login, query uint32) {
 		s.mu.Lock()
 		s.loginError, s.countError = login, query
 		s.mu.Unlock()
-		l.configure(l.spec)
+		f.configure(f.spec)
 	}
 	s.missing = map[string]bool{"vdi_event": true, "vdi_event_historical": true, "vdi_event_data": true, "vdi_event_data_historical": true}
-	m := l.probe(1)
-	l.requireStatus("it answers", m, desktop.EventDatabaseConnected)
+	m := f.probe(1)
+	f.requireStatus("it answers", m, desktop.EventDatabaseConnected)
 	if len(s.missing) > 0 {
 		t.Errorf("the tables %v were not created", s.missing)
 	}
 	if *m.EventCount != 4711 {
 		t.Errorf("events = %d, want 4711", *m.EventCount)
 	}
-	if err := l.db.Write(t.Context(), someEvents); err != nil {
+	if err := f.db.Write(t.Context(), someEvents); err != nil {
 		t.Errorf("Write = %v", err)
 	}
 	set(loginFailed, 0)
-	l.requireStatus("it refuses our password", l.probe(1), desktop.EventDatabaseError)
+	f.requireStatus("it refuses our password", f.probe(1), desktop.EventDatabaseError)
 	set(noSuchDatabase, 0)
-	l.requireStatus("it has no such database", l.probe(1), desktop.EventDatabaseError)
+	f.requireStatus("it has no such database", f.probe(1), desktop.EventDatabaseError)
 	set(0, noPermission)
-	l.requireStatus("the user may not read", l.probe(1), desktop.EventDatabaseError)
+	f.requireStatus("the user may not read", f.probe(1), desktop.EventDatabaseError)
 	set(0, 0)
-	l.requireStatus("it recovers", l.probe(1), desktop.EventDatabaseConnected)
+	f.requireStatus("it recovers", f.probe(1), desktop.EventDatabaseConnected)
 	s.listener.Set(flakylistener.Down)
-	l.requireStatus("it is lost", l.probe(1), desktop.EventDatabaseReconnecting)
+	f.requireStatus("it is lost", f.probe(1), desktop.EventDatabaseReconnecting)
 	s.listener.Set(flakylistener.Up)
-	l.requireStatus("it is back", l.probe(1), desktop.EventDatabaseConnected)
+	f.requireStatus("it is back", f.probe(1), desktop.EventDatabaseConnected)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,7 +253,7 @@ func TestSQLServerProbe(t *testing.T) {
 func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
-	l := newFixture(t, desktop.EventDatabase{
+	f := newFixture(t, desktop.EventDatabase{
 		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "wrong")
 	accept := func(ok bool) {
@@ -264,10 +264,10 @@ func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
 			s.loginError = loginFailed
 		}
 	}
-	write := func() error { return l.db.Write(t.Context(), someEvents) }
-	probe := func() error { _, _, err := l.db.Probe(t.Context()); return err }
+	write := func() error { return f.db.Write(t.Context(), someEvents) }
+	probe := func() error { _, _, err := f.db.Probe(t.Context()); return err }
 	idle := func() error { // as after a long time without events: the server is asked again
-		l.db.disconnect()
+		f.db.disconnect()
 		return nil
 	}
 	for _, step := range []struct {
@@ -281,8 +281,8 @@ func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
 		{"writes with a wrong password", false, write, 5, desktop.Refused, 1},
 		{"a probe tries again", false, probe, 1, desktop.Refused, 1},
 		{"writes after the probe", false, write, 5, desktop.Refused, 0},
-		{"the secret is changed", false, func() error { l.password.Store("wrong too"); return write() }, 5, desktop.Refused, 1},
-		{"the secret is corrected", true, func() error { l.password.Store("right"); return write() }, 2, "", 1},
+		{"the secret is changed", false, func() error { f.password.Store("wrong too"); return write() }, 5, desktop.Refused, 1},
+		{"the secret is corrected", true, func() error { f.password.Store("right"); return write() }, 2, "", 1},
 		{"the connection ends", false, idle, 1, "", 0},
 		{"the account is locked", false, write, 5, desktop.Refused, 1},
 		{"the account is unlocked", true, write, 2, desktop.Refused, 0},
@@ -324,10 +324,10 @@ func TestOnlyMissingTablesAreCreated(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := startTDS(t)
 			s.missing = tt.missing
-			l := newFixture(t, desktop.EventDatabase{
+			f := newFixture(t, desktop.EventDatabase{
 				Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 			}, "password")
-			l.requireStatus("it answers", l.probe(1), desktop.EventDatabaseConnected)
+			f.requireStatus("it answers", f.probe(1), desktop.EventDatabaseConnected)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			var created []string
@@ -384,14 +384,14 @@ func TestTextsFitTheirColumns(t *testing.T) {
 func TestReadOnlyDatabaseCreatesNoTables(t *testing.T) {
 	t.Parallel()
 	s := startTDS(t)
-	l := newFixture(t, desktop.EventDatabase{
+	f := newFixture(t, desktop.EventDatabase{
 		Type: desktop.SQLServer, Server: "127.0.0.1", Port: s.listener.Port(), Database: "events", User: "vigil", Prefix: "vdi_", Plain: true,
 	}, "password")
-	l.db.ReadOnly = true
+	f.db.ReadOnly = true
 	s.mu.Lock()
 	s.countError = noSuchTable
 	s.mu.Unlock()
-	reading, _, err := l.db.Probe(t.Context())
+	reading, _, err := f.db.Probe(t.Context())
 	if want := (desktop.EventDatabaseReading{NoTables: true}); err != nil || reading != want {
 		t.Errorf("without tables: %+v, %v, want %+v", reading, err, want)
 	}

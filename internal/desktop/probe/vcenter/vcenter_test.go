@@ -47,25 +47,25 @@ func start(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &fixture{t: t, model: simulator.VPX(), board: desktop.NewBoard(time.Now)}
-	l.password.Store("right")
-	if err := l.model.Create(); err != nil {
+	f := &fixture{t: t, model: simulator.VPX(), board: desktop.NewBoard(time.Now)}
+	f.password.Store("right")
+	if err := f.model.Create(); err != nil {
 		t.Fatal(err)
 	}
-	l.model.Service.TLS = &tls.Config{Certificates: []tls.Certificate{leaf}}
-	l.model.Service.Listen = &url.URL{User: url.UserPassword("svc", "right"), Host: "127.0.0.1:0"}
-	server := l.model.Service.NewServer()
-	if l.listener, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
+	f.model.Service.TLS = &tls.Config{Certificates: []tls.Certificate{leaf}}
+	f.model.Service.Listen = &url.URL{User: url.UserPassword("svc", "right"), Host: "127.0.0.1:0"}
+	server := f.model.Service.NewServer()
+	if f.listener, err = flakylistener.Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	go forward(l.listener, server.URL.Host)
-	t.Cleanup(func() { _ = l.listener.Close(); server.Close(); l.model.Remove() })
-	l.spec = desktop.VirtualCenter{
-		ID: "v", Name: "vc", ServerName: "127.0.0.1", Port: l.listener.Port(), UseSSL: true, UserName: "svc", Enabled: true,
+	go forward(f.listener, server.URL.Host)
+	t.Cleanup(func() { _ = f.listener.Close(); server.Close(); f.model.Remove() })
+	f.spec = desktop.VirtualCenter{
+		ID: "v", Name: "vc", ServerName: "127.0.0.1", Port: f.listener.Port(), UseSSL: true, UserName: "svc", Enabled: true,
 		Trust: desktop.Trust{CAPEM: string(ca.PEM())},
 	}
-	l.configure(l.spec)
-	return l
+	f.configure(f.spec)
+	return f
 }
 
 // forward forwards connections to the simulator.
@@ -128,9 +128,9 @@ func requireStatus(t *testing.T, what string, m desktop.VirtualCenterMonitor, wa
 }
 
 func TestVirtualCenterProbe(t *testing.T) {
-	l := start(t)
-	requireStatus(t, "before the first probe", l.probe(0), desktop.VirtualCenterNotYetConnected)
-	m := l.probe(1)
+	f := start(t)
+	requireStatus(t, "before the first probe", f.probe(0), desktop.VirtualCenterNotYetConnected)
+	m := f.probe(1)
 	requireStatus(t, "no problems", m, desktop.VirtualCenterOK)
 	if len(m.Hosts) != 4 || len(m.Datastores) != 1 || m.DesktopsCount != 4 || m.Details.Version == "" || m.Details.APIVersion == "" {
 		t.Errorf("record = %+v", m)
@@ -148,22 +148,22 @@ func TestVirtualCenterProbe(t *testing.T) {
 		t.Errorf("certificate = %+v, accepted %v", s.Certificate, s.ThumbprintAccepted)
 	}
 
-	l.listener.Set(flakylistener.Down)
-	requireStatus(t, "one failure is tolerated", l.probe(1), desktop.VirtualCenterOK)
-	unreachable := l.probe(1)
+	f.listener.Set(flakylistener.Down)
+	requireStatus(t, "one failure is tolerated", f.probe(1), desktop.VirtualCenterOK)
+	unreachable := f.probe(1)
 	requireStatus(t, "it is lost", unreachable, desktop.VirtualCenterReconnecting)
 	if len(unreachable.Hosts) != 4 {
 		t.Error("the hosts of a lost virtual center are not listed")
 	}
-	requireStatus(t, "it stays lost", l.probe(3), desktop.VirtualCenterDown)
-	l.listener.Set(flakylistener.Up)
-	requireStatus(t, "it is back", l.probe(1), desktop.VirtualCenterOK)
+	requireStatus(t, "it stays lost", f.probe(3), desktop.VirtualCenterDown)
+	f.listener.Set(flakylistener.Up)
+	requireStatus(t, "it is back", f.probe(1), desktop.VirtualCenterOK)
 }
 
 func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
-	l := start(t)
-	l.probe(1)
-	ctx := l.model.Service.Context
+	f := start(t)
+	f.probe(1)
+	ctx := f.model.Service.Context
 	for state, want := range map[types.HostSystemConnectionState]desktop.HostStatus{
 		types.HostSystemConnectionStateNotResponding: desktop.HostNotResponding,
 		types.HostSystemConnectionStateDisconnected:  desktop.HostDisconnected,
@@ -172,7 +172,7 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 		host := ctx.Map.Any("HostSystem").(*simulator.HostSystem)
 		ctx.WithLock(host, func() { host.Runtime.ConnectionState = state })
 		found := false
-		for _, h := range l.probe(1).Hosts {
+		for _, h := range f.probe(1).Hosts {
 			found = found || h.Details.Name == host.Name && h.Status == want
 		}
 		if !found {
@@ -181,56 +181,56 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	}
 	store := ctx.Map.Any("Datastore").(*simulator.Datastore)
 	ctx.WithLock(store, func() { store.Summary.Accessible, store.Summary.Type = false, "vsan" })
-	if d := l.probe(1).Datastores[0]; d.Status != desktop.DatastoreNotAccessible || d.Type != desktop.DatastoreVSAN {
+	if d := f.probe(1).Datastores[0]; d.Status != desktop.DatastoreNotAccessible || d.Type != desktop.DatastoreVSAN {
 		t.Errorf("datastore = %+v, want NOT_ACCESSIBLE VSAN", d)
 	}
 	machine := ctx.Map.Any("VirtualMachine").(*simulator.VirtualMachine)
 	ctx.WithLock(machine, func() { machine.Config.Template = true })
-	if n := l.probe(1).DesktopsCount; n != 3 {
+	if n := f.probe(1).DesktopsCount; n != 3 {
 		t.Errorf("desktops = %d, want no template counted", n)
 	}
-	l.spec.DesktopFolder = "/DC0/vm"
-	l.configure(l.spec)
-	requireStatus(t, "desktops in a folder", l.probe(1), desktop.VirtualCenterOK)
-	l.spec.DesktopFolder = "/DC0/none"
-	l.configure(l.spec)
-	requireStatus(t, "the folder of desktops is missing", l.probe(2), desktop.VirtualCenterDown)
+	f.spec.DesktopFolder = "/DC0/vm"
+	f.configure(f.spec)
+	requireStatus(t, "desktops in a folder", f.probe(1), desktop.VirtualCenterOK)
+	f.spec.DesktopFolder = "/DC0/none"
+	f.configure(f.spec)
+	requireStatus(t, "the folder of desktops is missing", f.probe(2), desktop.VirtualCenterDown)
 }
 
 func TestCredentialsOfAVirtualCenter(t *testing.T) {
-	l := start(t)
-	l.password.Store("wrong")
-	requireStatus(t, "the password is wrong", l.probe(1), desktop.VirtualCenterInvalidCredentials)
-	l.password.Store("right")
-	requireStatus(t, "the password is right", l.probe(1), desktop.VirtualCenterOK)
+	f := start(t)
+	f.password.Store("wrong")
+	requireStatus(t, "the password is wrong", f.probe(1), desktop.VirtualCenterInvalidCredentials)
+	f.password.Store("right")
+	requireStatus(t, "the password is right", f.probe(1), desktop.VirtualCenterOK)
 
 	// A session that ended is replaced without a failure.
 	ended := &simulator.FaultInjectionRule{
 		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, MaxCount: 1,
 		FaultType: simulator.FaultTypeNotAuthenticated, Enabled: true,
 	}
-	l.model.Service.AddFaultRule(ended)
-	requireStatus(t, "the session ended", l.probe(1), desktop.VirtualCenterOK)
+	f.model.Service.AddFaultRule(ended)
+	requireStatus(t, "the session ended", f.probe(1), desktop.VirtualCenterOK)
 
 	permanent := *ended
 	permanent.MaxCount = 0
-	l.model.Service.AddFaultRule(&permanent)
-	requireStatus(t, "every session ends", l.probe(2), desktop.VirtualCenterCannotLogin)
+	f.model.Service.AddFaultRule(&permanent)
+	requireStatus(t, "every session ends", f.probe(2), desktop.VirtualCenterCannotLogin)
 }
 
 func TestCertificatesOfAVirtualCenter(t *testing.T) {
-	l := start(t)
-	peerCert := l.probe(1).Servers[0].Certificate
-	l.spec.Trust = desktop.Trust{}
-	l.configure(l.spec)
-	m := l.probe(2)
+	f := start(t)
+	peerCert := f.probe(1).Servers[0].Certificate
+	f.spec.Trust = desktop.Trust{}
+	f.configure(f.spec)
+	m := f.probe(2)
 	requireStatus(t, "its certificate is not trusted", m, desktop.VirtualCenterDown)
 	if s := m.Servers[0]; s.Certificate == nil || s.Certificate.Valid || s.ThumbprintAccepted {
 		t.Errorf("untrusted: %+v", s)
 	}
-	l.spec.Trust.Thumbprint = peerCert.Thumbprint
-	l.configure(l.spec)
-	m = l.probe(1)
+	f.spec.Trust.Thumbprint = peerCert.Thumbprint
+	f.configure(f.spec)
+	m = f.probe(1)
 	requireStatus(t, "it is pinned", m, desktop.VirtualCenterOK)
 	if s := m.Servers[0]; s.Certificate.Valid || !s.ThumbprintAccepted {
 		t.Errorf("pinned: %+v", s)
@@ -238,12 +238,12 @@ func TestCertificatesOfAVirtualCenter(t *testing.T) {
 }
 
 func TestOneSessionServesManyProbes(t *testing.T) {
-	l := start(t)
-	l.model.Service.AddFaultRule(&simulator.FaultInjectionRule{
+	f := start(t)
+	f.model.Service.AddFaultRule(&simulator.FaultInjectionRule{
 		MethodName: "Login", ObjectType: "*", ObjectName: "*", Probability: 1, SkipCount: 1,
 		FaultType: simulator.FaultTypeGeneric, Enabled: true,
 	})
-	requireStatus(t, "a second login would fail", l.probe(20), desktop.VirtualCenterOK)
-	l.center.Close()
-	requireStatus(t, "the second login fails", l.probe(2), desktop.VirtualCenterCannotLogin)
+	requireStatus(t, "a second login would fail", f.probe(20), desktop.VirtualCenterOK)
+	f.center.Close()
+	requireStatus(t, "the second login fails", f.probe(2), desktop.VirtualCenterCannotLogin)
 }
