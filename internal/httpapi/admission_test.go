@@ -173,15 +173,15 @@ func TestQueuedRequestsEnterWhenTheLimitGrows(t *testing.T) {
 		want(3, "two active organisations")
 		time.Sleep(2 * time.Second)
 		send("a", 1)
-		want(5, "the queue and the server's limit after a pause")
-		send("b", 1)
+		want(5, "after a pause: four of a, its whole limit, and one of b")
+		send("b", 1) // is refused: the last slot of the server is reserved
 		release["b"] <- struct{}{}
-		want(4, "a slot of the other organisation is free")
+		want(4, "the slot of b is free, and a has reached its limit")
 		release["a"] <- struct{}{}
-		want(4, "one slot passes on")
+		want(4, "a slot of a passes to its queue")
 		close(release["a"])
 		close(release["b"])
-		for range 8 {
+		for range 2 + 7 {
 			<-done
 		}
 	})
