@@ -6,7 +6,7 @@ import (
 	"vigil/graph"
 )
 
-// isRiskKey reports whether a property affects the risk of neighbouring entities.
+// isRiskKey reports whether a property affects the risk of other entities.
 func (s *Schema) isRiskKey(key string) bool { return s.risky[key] }
 
 // around returns the vertices of the new graph whose findings may have another text or

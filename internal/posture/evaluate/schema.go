@@ -41,7 +41,7 @@ type Schema struct {
 	out   map[posture.EntityType]map[string][]posture.EntityType
 	in    map[posture.EntityType]map[string][]posture.EntityType
 	risk  map[posture.EntityType]Kind
-	risky map[string]bool // properties that affect the risk of neighbours
+	risky map[string]bool // properties that affect the risk of other entities
 }
 
 // NewSchema returns the schema of kinds.
