@@ -43,8 +43,8 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 	return nil
 }
 
-// entity makes the calls that complete an item. It returns nil when the resource has
-// vanished in the meantime, and a fatal error only when the unit cannot continue. When all
+// entity makes the calls that complete an item. It returns nil when the resource was
+// deleted in the meantime, and a fatal error only when the unit cannot continue. When all
 // calls were refused, it also returns the reason: for a resource that is listed without a
 // call, nothing was read at all in that case.
 func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.Item) (b *resource.Builder, allRefused, fatal error) {
@@ -83,7 +83,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 			refused[call.As] = cause
 			allRefused = cmp.Or(allRefused, cause)
 			continue
-		case meaning == resource.MeansVanished:
+		case meaning == resource.MeansDeleted:
 			return nil, nil, nil
 		case meaning == resource.MeansAbsent:
 			empty = append(empty, call.Key())
@@ -123,7 +123,7 @@ func (r *Reader) call(
 	}
 	meaning = meaningOf(t, call, err)
 	switch {
-	case err == nil, meaning == resource.MeansVanished:
+	case err == nil, meaning == resource.MeansDeleted:
 		return meaning, nil, nil
 	case meaning == resource.MeansAbsent:
 		call.PutAbsent(b)
@@ -183,12 +183,12 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 
 // meaningOf returns the meaning of a call's failure for the resource.
 func meaningOf(t *resource.Type, call *resource.Call, err error) resource.Meaning {
-	if c, ok := errors.AsType[coder](err); ok && slices.Contains(t.Vanished, c.ErrorCode()) {
-		return resource.MeansVanished
+	if c, ok := errors.AsType[coder](err); ok && slices.Contains(t.Deleted, c.ErrorCode()) {
+		return resource.MeansDeleted
 	}
 	switch {
 	case errors.Is(err, ErrGone):
-		return call.Gone
+		return call.NotFound
 	case errors.Is(err, ErrNotOffered):
 		return call.NotOffered
 	case errors.Is(err, ErrOff), reportsNotEnabled(call, err):

@@ -17,8 +17,8 @@ scope: region
 list: [{call: test.ListSchedules, items: schedules}]
 name: name
 calls:
-  - {call: test.GetSchedule, input: {name: $name}, unchanged: {changed: detail.changed}, at: detail, gone: vanished, properties: {target: {at: target, doc: Its target.}}}
-  - {call: test.GetPolicy, input: {name: $name}, gone: absent, properties: {policy: {at: policy, doc: Its policy.}}}
+  - {call: test.GetSchedule, input: {name: $name}, unchanged: {changed: detail.changed}, at: detail, notFound: deleted, properties: {target: {at: target, doc: Its target.}}}
+  - {call: test.GetPolicy, input: {name: $name}, notFound: absent, properties: {policy: {at: policy, doc: Its policy.}}}
 `
 
 // run lists the schedules as a run does and returns them with the number of calls of

@@ -106,7 +106,7 @@ list:
   - {call: test.ListNodes, input: {cluster: "${name}"}, items: nodes}
 name: "${^name}/${id}"
 calls:
-  - {call: test.GetNode, input: {cluster: $1, id: $2}, gone: vanished, properties: {size: {at: size, type: long, doc: Its size.}}}
+  - {call: test.GetNode, input: {cluster: $1, id: $2}, notFound: deleted, properties: {size: {at: size, type: long, doc: Its size.}}}
 `
 
 func clusterAnswers() map[string][]string {
@@ -162,9 +162,9 @@ scope: region
 list: [{call: test.ListBuckets, items: buckets, where: {region: [$region, ""]}}]
 get: {input: {prefix: $name}}
 name: name
-vanished: [NoSuchBucket]
+deleted: [NoSuchBucket]
 calls:
-  - {call: test.GetPolicy, input: {bucket: $name}, gone: absent, properties: {public: {at: public, type: bool, absent: false, doc: It is public.}}}
+  - {call: test.GetPolicy, input: {bucket: $name}, notFound: absent, properties: {public: {at: public, type: bool, absent: false, doc: It is public.}}}
   - {call: test.GetStatus, input: {bucket: $name}, needs: test.GetPolicy, properties: {status: {at: status, absent: none, doc: Its status.}}}
 `
 

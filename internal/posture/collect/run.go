@@ -197,7 +197,7 @@ type reading struct {
 	problems []error // details that could not be read
 	err      error   // error of the list
 	off      error   // ErrOff: there is nothing to read
-	gone     int     // resources that vanished while they were read
+	gone     int     // resources that were deleted while they were read
 }
 
 // commitTime limits the time to save the entities of a unit.

@@ -178,7 +178,7 @@ func (c *Catalog) callChildren(t, part *Type, call *Call) error {
 	_, version, _ := strings.Cut(part.ARM, "@")
 	call.Request = part.request("${id}"+path, version)
 	call.Shared = true
-	call.When, call.Gone, call.NotEnabled = part.Of, MeansAbsent, MeansAbsent
+	call.When, call.NotFound, call.NotEnabled = part.Of, MeansAbsent, MeansAbsent
 	return nil
 }
 

@@ -70,9 +70,9 @@ func (t *Type) checkCall(i int, functions Functions) error {
 	if err := c.bind(functions); err != nil {
 		return fmt.Errorf("%s: %w", c.Key(), err)
 	}
-	for _, m := range []Meaning{c.Gone, c.NotEnabled, c.NotOffered} {
-		if m != MeansUnknown && m != MeansAbsent && m != MeansVanished {
-			return fmt.Errorf("%s: the meaning %q of an error must be absent or vanished", c.Call, m)
+	for _, m := range []Meaning{c.NotFound, c.NotEnabled, c.NotOffered} {
+		if m != MeansUnknown && m != MeansAbsent && m != MeansDeleted {
+			return fmt.Errorf("%s: the meaning %q of an error must be absent or deleted", c.Call, m)
 		}
 	}
 	if c.NotEnabledMessage != "" && c.NotEnabled == MeansUnknown {

@@ -52,9 +52,9 @@ type Type struct {
 	// GoogleResource declares a type of Google Cloud.
 	GoogleResource `yaml:",inline"`
 
-	// Vanished are the error codes of any call that mean that the resource itself
+	// Deleted are the error codes of any call that mean that the resource itself
 	// no longer exists.
-	Vanished []string `yaml:"vanished"`
+	Deleted []string `yaml:"deleted"`
 	// None is the name of an entity that represents the absence of resources, so
 	// that rules can distinguish "there are none" from "unknown".
 	None string `yaml:"none"`
@@ -164,7 +164,7 @@ type Call struct {
 	At Expr `yaml:"at"`
 	// Where keeps only the elements of the list at At that meet the conditions. Find,
 	// which replaces Where, keeps only the first element that meets its conditions.
-	// When there is none, the meaning of Gone applies.
+	// When there is none, the meaning of NotFound applies.
 	Where Conditions `yaml:"where"`
 	Find  Conditions `yaml:"find"`
 	// When selects the items for which the call is made. Other items do not have
@@ -173,11 +173,11 @@ type Call struct {
 	// Needs is another call of the type. When that call found nothing, this one is
 	// not made and counts as having found nothing.
 	Needs string `yaml:"needs"`
-	// Gone, NotEnabled and NotOffered are the meanings of errors: there is no such
-	// thing, the account does not use the service, the region does not offer it.
-	// "absent" gives every property its absent value; "vanished" means that the
+	// NotFound, NotEnabled and NotOffered are the meanings of errors: there is no
+	// such thing, the account does not use the service, the region does not offer it.
+	// "absent" gives every property its absent value; "deleted" means that the
 	// resource no longer exists. Without a meaning the properties are unknown.
-	Gone       Meaning `yaml:"gone"`
+	NotFound   Meaning `yaml:"notFound"`
 	NotEnabled Meaning `yaml:"notEnabled"`
 	NotOffered Meaning `yaml:"notOffered"`
 	// NotEnabledMessage is a text in the message of a refusal that means NotEnabled,
@@ -227,9 +227,9 @@ type Meaning string
 
 // The meanings.
 const (
-	MeansUnknown  Meaning = ""
-	MeansAbsent   Meaning = "absent"   // nothing is configured
-	MeansVanished Meaning = "vanished" // the resource itself is gone
+	MeansUnknown Meaning = ""
+	MeansAbsent  Meaning = "absent"  // nothing is configured
+	MeansDeleted Meaning = "deleted" // the resource itself no longer exists
 )
 
 // Names returns what is unknown when the response is unavailable: the names of the

@@ -185,7 +185,7 @@ func failureOf(word string) failure {
 	switch word {
 	case "denied":
 		return failure{http.StatusForbidden, "AccessDenied", "not authorized"}
-	case "gone":
+	case "notFound":
 		return failure{http.StatusNotFound, "ResourceNotFoundException", "not found"}
 	case "notEnabled":
 		return failure{http.StatusForbidden, notEnabled, "the service is not enabled"}

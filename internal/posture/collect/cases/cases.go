@@ -30,7 +30,7 @@ type Case struct {
 	Get string `yaml:"get"`
 	// Answers are the responses of the cloud by call. A response is one of these:
 	//   - an object
-	//   - denied, gone, notEnabled, notOffered or throttled
+	//   - denied, notFound, notEnabled, notOffered or throttled
 	//   - "denied " and the message of the cloud
 	//   - "code " and an error code of AWS
 	//   - a list of {for, answer}, selected by the input; see [Select]

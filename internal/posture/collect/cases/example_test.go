@@ -165,7 +165,7 @@ scope: region
 list: [{call: test.ListLocks, items: Locks}]
 name: Id
 calls:
-  - {call: test.GetLock, input: {Id: $name}, gone: vanished, properties: {days: {at: Days, type: long, doc: For how long it is locked.}}}
+  - {call: test.GetLock, input: {Id: $name}, notFound: deleted, properties: {days: {at: Days, type: long, doc: For how long it is locked.}}}
 ---
 cases:
   - name: removed while it is read

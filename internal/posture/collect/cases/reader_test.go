@@ -32,7 +32,7 @@ func load(t *testing.T, functions resource.Functions, declarations string) *reso
 
 // fakeTransport is a transport with fixed responses that counts its calls.
 type fakeTransport struct {
-	answers map[string]string // by call, or by call and input: pages, one per line, or "denied" or "gone"
+	answers map[string]string // by call, or by call and input: pages, one per line, or "denied" or "notFound"
 	calls   map[string]int
 }
 
@@ -45,7 +45,7 @@ func (a *fakeTransport) Pages(_ context.Context, q *resource.Request, _ string, 
 	switch answer := a.answers[key]; answer {
 	case "denied":
 		return collect.ErrDenied
-	case "gone", "":
+	case "notFound", "":
 		return collect.ErrGone
 	default:
 		for _, text := range strings.Split(answer, "\n") {
@@ -109,7 +109,7 @@ calls:
   - call: test.ListLocks
     at: Locks
     find: {Disk: $name}
-    gone: absent
+    notFound: absent
     properties: {locked: {at: On, type: bool, absent: false, doc: It is locked.}}
   - call: test.ListLogs
     at: Logs
@@ -129,7 +129,7 @@ calls:
   - call: test.DescribeBox
     as: about
     input: {Name: $name}
-    gone: vanished
+    notFound: deleted
     properties: {size: {at: Size, type: long, doc: Its size.}}
   - call: test.DescribeLid
     input: {Lid: "${about>Lid}"}
@@ -206,10 +206,10 @@ func TestIdentityFromAnswers(t *testing.T) {
 	if err != nil || len(got) != 1 || len(got[0].Properties) != 2 || got[0].XID != "arn:aws:test:::box-1" || len(a.calls) != 2 {
 		t.Errorf("a call that depends on a refused one: %+v, %v, made %v", got, err, a.calls)
 	}
-	a.answers["test.DescribeBox"] = "gone"
+	a.answers["test.DescribeBox"] = "notFound"
 	got, err = read(t, catalog, a, "AWS.Test.Box", "box-2")
 	if !errors.Is(err, collect.ErrGone) || len(got) != 0 {
-		t.Errorf("a vanished resource: %+v, %v", got, err)
+		t.Errorf("a deleted resource: %+v, %v", got, err)
 	}
 }
 

@@ -73,7 +73,7 @@ func (t *transport) Pages(_ context.Context, q *resource.Request, address string
 }
 
 // Select returns the response of a call to an address with an input. If answer is a list
-// of {for, answer}, it returns the answer of the first element that matches, or "gone" if
+// of {for, answer}, it returns the answer of the first element that matches, or "notFound" if
 // none does. An element matches if the input has the same value as each member of its
 // "for". The member "address" is compared with the address instead.
 func Select(answer any, address string, input gjson.Result) any {
@@ -100,7 +100,7 @@ func Select(answer any, address string, input gjson.Result) any {
 			return option["answer"]
 		}
 	}
-	return "gone"
+	return "notFound"
 }
 
 // A refusedError is an error response of a case.
@@ -115,7 +115,7 @@ func (e *refusedError) Unwrap() error     { return e.kind }
 
 func refusal(word string) error {
 	kinds := map[string]error{
-		"denied": collect.ErrDenied, "gone": collect.ErrGone, "notEnabled": collect.ErrOff, "notOffered": collect.ErrNotOffered,
+		"denied": collect.ErrDenied, "notFound": collect.ErrGone, "notEnabled": collect.ErrOff, "notOffered": collect.ErrNotOffered,
 		"throttled": collect.ErrThrottled,
 	}
 	if kind, ok := kinds[word]; ok {
