@@ -44,11 +44,12 @@ func TestBuilderLimits(t *testing.T) {
 	t.Parallel()
 	b := graph.NewBuilder(graph.Limits{Vertices: 2, Edges: 1, Bytes: 200})
 	v, _ := b.AddVertex(graph.Int(1), "A")
+	// Vertex 2 was not added, but it counts because an edge refers to it.
 	if _, err := b.AddEdge(graph.Null, "x", graph.Int(1), graph.Int(2)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.AddVertex(graph.Int(3), "A"); !errors.Is(err, graph.ErrTooLarge) {
-		t.Errorf("third id: %v", err)
+		t.Errorf("third vertex: %v", err)
 	}
 	if _, err := b.AddEdge(graph.Null, "x", graph.Int(1), graph.Int(2)); !errors.Is(err, graph.ErrTooLarge) {
 		t.Errorf("second edge: %v", err)
@@ -151,7 +152,8 @@ func TestLargeNumbersOfAnyKindAreOneID(t *testing.T) {
 // TestNumbersOfAnyKindAreOneID looks up ids of vertices and edges by equal numbers of other kinds.
 func TestNumbersOfAnyKindAreOneID(t *testing.T) {
 	t.Parallel()
-	build := func(edgeID graph.Value) *graph.Graph {
+	// build returns a graph with 12 vertices and 12 edges. A given id of the last edge makes the builder store the ids of all edges.
+	build := func(lastEdgeID graph.Value) *graph.Graph {
 		b := graph.NewBuilder(graph.Limits{})
 		for range 12 {
 			if _, err := b.AddVertex(graph.Null, "A"); err != nil {
@@ -161,7 +163,7 @@ func TestNumbersOfAnyKindAreOneID(t *testing.T) {
 		for i := range 12 {
 			id := graph.Null
 			if i == 11 {
-				id = edgeID
+				id = lastEdgeID
 			}
 			if _, err := b.AddEdge(id, "x", graph.Long(0), graph.Long(1)); err != nil {
 				t.Fatal(err)

@@ -169,6 +169,9 @@ func (d *decoder) count(size int) int {
 	return n
 }
 
+// number reads a number that is not a count of following items.
+func (d *decoder) number() int { return d.count(0) }
+
 func (d *decoder) text() string { return string(d.take(d.count(1))) }
 
 // decodeNumbers reads a length-prefixed slice.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shortest returns the shortest decimal that parses to f.
+// shortest returns the shortest decimal that parses to f, and 0 for infinities and NaN, which no decimal represents.
 func shortest(f float64, bits int) (*big.Int, int64) {
 	u, s, ok := parseDecimal(strconv.FormatFloat(f, 'e', -1, bits))
 	if !ok {
@@ -34,8 +34,11 @@ func parseDecimal(s string) (*big.Int, int64, bool) {
 		s = s[:i]
 	}
 	integer, frac, _ := strings.Cut(s, ".")
+	if strings.HasPrefix(frac, "-") || strings.HasPrefix(frac, "+") {
+		return nil, 0, false // otherwise .-5 would be parsed as -5
+	}
 	u, ok := new(big.Int).SetString(integer+frac, 10)
-	if !ok || strings.Contains(s, "_") {
+	if !ok {
 		return nil, 0, false
 	}
 	return u, int64(len(frac)) - exp, true

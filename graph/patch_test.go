@@ -109,7 +109,7 @@ func dumpEdges(t require, g *graph.Graph, v graph.Handle, d graph.Direction, add
 		t.Fatalf("degree or neighbours of %v disagree", g.VertexID(v))
 	}
 	hop := g.HopAll(d)
-	hop.To(v / 2) // possibly of another label
+	hop.To(v / 2) // caches the block of that vertex's label; Edges(v) must not use it for another label
 	if he, ht := hop.Edges(v); !slices.Equal(he, edges) || !slices.Equal(ht, to) || hop.Degree(v) != len(to) {
 		t.Fatalf("a hop from %v disagrees", g.VertexID(v))
 	}
@@ -265,7 +265,7 @@ func buildGraph(t require, model map[string]graph.Record) *graph.Graph {
 	return g
 }
 
-// TestManyEdgeLabels uses so many edge labels that a dense block would be mostly empty.
+// TestManyEdgeLabels uses so many edge labels that blocks are sparse: see block.
 func TestManyEdgeLabels(t *testing.T) {
 	t.Parallel()
 	model := map[string]graph.Record{}
@@ -284,7 +284,7 @@ func TestManyEdgeLabels(t *testing.T) {
 	if size := g.Bytes(); size > 1_000_000 {
 		t.Errorf("graph takes %d bytes", size)
 	}
-	for _, labels := range []int{100, 120, 3, 40} { // few labels make the block dense again
+	for _, labels := range []int{100, 120, 3, 40} { // with few labels, the block is dense again
 		var batch []graph.Change
 		for i := range 1500 {
 			model[name(i).Str()] = record(i, labels)
@@ -381,7 +381,7 @@ func TestPatchWithNamedEdges(t *testing.T) {
 		if g, err = g.Patch([]graph.Change{{Record: edge(id, graph.Int(int32(i)))}}); err != nil {
 			t.Fatal(err)
 		}
-		dump(t, g)
+		dump(t, g) // checks that the indexes agree with the graph
 		if e, ok := g.EdgeByID(id); !id.IsNull() && (!ok || g.EdgeLabels()[g.EdgeLabel(e)] != "x") {
 			t.Errorf("edge %v is not found", id)
 		}

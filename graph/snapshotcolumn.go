@@ -51,7 +51,7 @@ func (e *encoder) column(c *Column) {
 
 func (d *decoder) column() *Column {
 	c := &Column{pool: d.strings}
-	c.kind, c.n, c.filled = Kind(d.byte()), d.count(0), d.count(0)
+	c.kind, c.n, c.filled = Kind(d.byte()), d.number(), d.number()
 	c.sparse = d.flag()
 	hasPresent, hasSide := d.flag(), d.flag()
 	if c.sparse {
@@ -72,7 +72,7 @@ func (d *decoder) column() *Column {
 
 // checkColumn checks that the parts of a column are consistent.
 func (d *decoder) checkColumn(c *Column, hasPresent bool) {
-	ok := c.filled == c.n && c.n <= d.limits.rows
+	ok := c.n <= d.limits.rows && (c.filled == c.n || hasPresent)
 	switch {
 	case c.sparse:
 		ok = ok && !hasPresent && len(c.rows) == c.n
@@ -80,8 +80,8 @@ func (d *decoder) checkColumn(c *Column, hasPresent bool) {
 			ok = ok && int(r) < d.limits.rows && (i == 0 || r > c.rows[i-1])
 		}
 	case hasPresent:
-		ok = c.n <= d.limits.rows && c.present.Count() == c.filled && len(c.present) == len(NewBits(c.n))
-		if used := c.n % 64; ok && used > 0 {
+		ok = ok && c.present.Count() == c.filled && len(c.present) == len(NewBits(c.n))
+		if used := c.n % 64; ok && used > 0 { // bits of the last word that belong to rows
 			ok = c.present[len(c.present)-1]>>used == 0
 		}
 	}
@@ -111,9 +111,9 @@ func (e *encoder) cells(c *cells) {
 }
 
 func (d *decoder) cells(c *cells) {
-	n := 0
+	n := 0 // number of decoded cells
 	switch c.kind {
-	case KindNull:
+	case KindNull: // has no cells
 	case KindBool:
 		c.bools = decodeNumbers[uint64](d)
 		n = c.n
@@ -222,8 +222,9 @@ func (d *decoder) side(c *Column) *side {
 
 func (d *decoder) detail() detail {
 	dt := detail{id: d.value(0)}
-	for range d.count(5) { // the least size of a key and a value
-		k := d.count(0) // a number, not followed by items
+	const minSize = 4 + 1 // of a property: the number of its key, and a null
+	for range d.count(minSize) {
+		k := d.number()
 		if k >= d.limits.keys {
 			d.fail("a property has a wrong key")
 			break

@@ -21,6 +21,17 @@ func dec(t *testing.T, s string) graph.Value {
 	return v
 }
 
+func TestMalformedDecimals(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"", ".", "-", "-.", ".-5", ".+5", "1.-5", "1.+5", "-1.-5", "--5", "1_0", "1._0", "1.0_0", "0x1", "1e", "1e1_0", "1.5.5", "1 ", "Infinity", "NaN",
+	} {
+		if v, ok := graph.ParseDecimal(s); ok {
+			t.Errorf("%q was parsed as %s", s, v)
+		}
+	}
+}
+
 func TestEqComparesNumbersByValue(t *testing.T) {
 	t.Parallel()
 	big20, _ := new(big.Int).SetString("100000000000000000000", 10)
