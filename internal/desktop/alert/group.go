@@ -146,7 +146,7 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 				changes[i].Alert.NotifiedAt = time.Time{} // it is sent when the silence ends
 			}
 		case t.Alert.State == Resolved:
-			// Only firing alerts suppress this notice: a pending one may end without a notice of its own.
+			// Pending alerts do not suppress this notice: they may end without a notice of their own.
 			drop = notified[group] || firing[group] > 0
 		case t.repeat && !note.AcknowledgedAt.IsZero():
 			drop = true

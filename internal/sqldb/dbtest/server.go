@@ -38,7 +38,7 @@ func moduleRoot(t testing.TB) string {
 			break
 		}
 	}
-	t.Fatalf("no go.mod in the working directory %s or above it: %v", dir, err)
+	t.Fatalf("no go.mod in the working directory or above it: %v", err)
 	return ""
 }
 
