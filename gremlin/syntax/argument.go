@@ -179,7 +179,7 @@ func (p *parser) bare(name string, accept Kind, step string) (Arg, *Error) {
 		}
 	}
 	switch {
-	case !w.isKnown() && accept&KindVariable != 0:
+	case !w.isReserved() && accept&KindVariable != 0:
 		return &Variable{Span: p.advance().Span, Name: strings.Clone(name)}, nil
 	case w.tokens != nil:
 		t := w.tokens[0]

@@ -9,7 +9,7 @@ type word struct {
 	source    *Signature      // as a step between g and the first step
 	predicate *predicateShape // as P or TextP
 	tokens    []enumToken     // as a constant without its prefix
-	reserved  bool            // another reserved word, not a variable name
+	keyword   bool            // with another meaning: see otherWords and enterEnums
 }
 
 // enumToken is one meaning of a word as a constant.
@@ -52,7 +52,7 @@ func newLexicon() (lexicon, []*Signature) {
 		words.change(shape.name, func(w *word) { w.predicate = shape })
 	}
 	for _, name := range otherWords {
-		words.change(name, func(w *word) { w.reserved = true })
+		words.change(name, func(w *word) { w.keyword = true })
 	}
 	words.enterEnums()
 	return words, steps
@@ -61,7 +61,7 @@ func newLexicon() (lexicon, []*Signature) {
 func newSignature(r row) *Signature {
 	s := &Signature{
 		Name: r.name, Category: r.category, Forms: parseForms(r.forms), Doc: r.doc,
-		Start: slices.Contains(starters, r.name), Instead: instead[r.name],
+		Start: slices.Contains(starters, r.name), Instead: replacements[r.name],
 	}
 	s.index()
 	return s
@@ -77,7 +77,7 @@ func (l lexicon) change(name string, f func(*word)) {
 // prefix. Constants of WithOptions always need their prefix.
 func (l lexicon) enterEnums() {
 	for e := NoEnum + 1; e < enumCount; e++ {
-		l.change(e.String(), func(w *word) { w.reserved = true })
+		l.change(e.String(), func(w *word) { w.keyword = true })
 		if e == WithOptions {
 			continue
 		}
@@ -89,7 +89,7 @@ func (l lexicon) enterEnums() {
 	}
 }
 
-// isKnown reports whether the word is reserved, so that it cannot be a variable name.
-func (w *word) isKnown() bool {
-	return w.reserved || w.step != nil || w.source != nil || w.predicate != nil || w.tokens != nil
+// isReserved reports whether the word has a meaning, so that it cannot be a variable name.
+func (w *word) isReserved() bool {
+	return w.keyword || w.step != nil || w.source != nil || w.predicate != nil || w.tokens != nil
 }

@@ -51,9 +51,9 @@ func TestTableIsComplete(t *testing.T) {
 			t.Errorf("%s starts queries but is not a step", name)
 		}
 	}
-	for name := range instead {
+	for name := range replacements {
 		if w := words[name]; w.step == nil && w.source == nil {
-			t.Errorf("instead has the unknown step %s", name)
+			t.Errorf("replacements has the unknown step %s", name)
 		}
 	}
 }

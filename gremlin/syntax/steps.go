@@ -19,7 +19,7 @@ const (
 )
 
 // instead are the replacements for rejected steps.
-var instead = map[string]string{
+var replacements = map[string]string{
 	"shortestPath": "repeat(both().simplePath()).until(...).path().limit(1)",
 	"program":      "repeat()",
 	"withComputer": "the traversal without it",

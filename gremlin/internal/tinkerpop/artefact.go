@@ -131,7 +131,7 @@ func (a *Artefact) Graphs(read func(name string, r io.Reader) error) error {
 	return nil
 }
 
-// Scenarios returns all scenarios in the order of files and within them.
+// Scenarios returns all scenarios, ordered by file name and by position in the file.
 func (a *Artefact) Scenarios() ([]Scenario, error) {
 	var all []Scenario
 	files := slices.SortedFunc(slices.Values(a.jar.File), func(x, y *zip.File) int { return strings.Compare(x.Name, y.Name) })

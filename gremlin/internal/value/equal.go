@@ -6,7 +6,8 @@ import (
 	"vigil/graph"
 )
 
-// isFlat reports whether v contains no other values, so that package graph can compare it.
+// isFlat reports whether v contains no other values, so that package graph can compare it. KindSet is the
+// first of the kinds that contain values.
 func isFlat(v graph.Value) bool { return v.Kind() < graph.KindSet }
 
 // Equal reports whether a and b are the same value of the same kind. It is
@@ -69,7 +70,7 @@ func equalOpaque(a, b any) bool {
 		return ok && slices.EqualFunc(x.Objects, y.Objects, Equal) && sameLabels(x, y)
 	case *BulkSet:
 		y, ok := b.(*BulkSet)
-		if !ok || x.size != y.size || x.Len() != y.Len() {
+		if !ok || x.Size() != y.Size() || x.Len() != y.Len() { // number of values, number of distinct values
 			return false
 		}
 		for i := range x.Len() {
@@ -126,11 +127,10 @@ func Hash(v graph.Value) uint64 {
 		}
 	case graph.KindMap:
 		for _, e := range v.Entries() {
-			h += hashAll(1, []graph.Value{e.Key, e.Value})
+			h += hashEntry(e)
 		}
 	case graph.KindEntry:
-		e := v.Entry()
-		return hashAll(1, []graph.Value{e.Key, e.Value})
+		return hashEntry(v.Entry())
 	case graph.KindOpaque:
 		return hashOpaque(h, v.Opaque())
 	}
@@ -150,6 +150,8 @@ func hashOpaque(h uint64, o any) uint64 {
 	}
 	return h
 }
+
+func hashEntry(e graph.Entry) uint64 { return hashAll(1, []graph.Value{e.Key, e.Value}) }
 
 func hashAll(h uint64, vs []graph.Value) uint64 {
 	for _, v := range vs {
