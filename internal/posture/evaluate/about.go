@@ -105,12 +105,12 @@ type outcome struct {
 // every resource that the rule may apply to is unknown, unless it certainly violates the rule.
 func (j *judging) settle(v verdict) outcome {
 	out := outcome{outside: func(graph.Handle) bool { return false }}
-	scope := j.trust.scopeOf(v.reads)
-	out.violating, out.unknown = j.classify(v, scope)
+	reliable := j.trust.reliableFor(v.reads)
+	out.violating, out.unknown = j.classify(v, reliable)
 	subjects := j.count(v.subjects)
 	if v.about != nil {
-		j.applyAbout(v.about, scope, &out)
-		out.notApplicable = j.countOutside(v, scope, out.outside)
+		j.applyAbout(v.about, reliable, &out)
+		out.notApplicable = j.countOutside(v, reliable, out.outside)
 		if out.notApplicable > 0 {
 			out.unknown = slices.DeleteFunc(slices.Clone(out.unknown), out.outside)
 		}
@@ -122,11 +122,11 @@ func (j *judging) settle(v verdict) outcome {
 // applyAbout sets out.outside: a resource is outside if about does not select it and
 // everything that the rule reads was read in its region. It also marks as unknown the resources
 // that about may select, except those that violate the rule.
-func (j *judging) applyAbout(about *verdict, scope scope, out *outcome) {
+func (j *judging) applyAbout(about *verdict, reliable reliableRegions, out *outcome) {
 	out.outside = func(h graph.Handle) bool {
 		_, yes := slices.BinarySearch(about.yes, h)
 		_, maybe := slices.BinarySearch(about.unknown, h)
-		return !yes && !maybe && scope.covers(j.region(h))
+		return !yes && !maybe && reliable.includes(j.region(h))
 	}
 	more := slices.DeleteFunc(slices.Clone(about.unknown), func(h graph.Handle) bool {
 		_, violates := slices.BinarySearch(out.violating, h)
@@ -140,8 +140,8 @@ func (j *judging) applyAbout(about *verdict, scope scope, out *outcome) {
 }
 
 // countOutside counts the resources that a rule is not applicable to.
-func (j *judging) countOutside(v verdict, scope scope, outside func(graph.Handle) bool) int {
-	if len(v.about.subjects) == len(v.subjects) && scope.complete { // all resources of about are of these types
+func (j *judging) countOutside(v verdict, reliable reliableRegions, outside func(graph.Handle) bool) int {
+	if len(v.about.subjects) == len(v.subjects) && reliable.all { // all resources of about are of these types
 		return max(0, j.count(v.subjects)-len(v.about.yes)-len(v.about.unknown))
 	}
 	n := 0

@@ -130,10 +130,10 @@ func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) er
 		j.rules = append(j.rules, out)
 		return nil
 	}
-	scope, result := j.trust.scopeOf(v.reads), j.settle(v)
+	reliable, result := j.trust.reliableFor(v.reads), j.settle(v)
 	out.Trusted = func(id posture.EntityID) bool {
 		h, ok := j.vertex(id)
-		return !ok || scope.covers(j.region(h))
+		return !ok || reliable.includes(j.region(h))
 	}
 	raise := result.violating
 	if since != nil {
@@ -154,16 +154,16 @@ func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) er
 // classify separates violations from unknown verdicts. In a region that was not read
 // completely, every entity that the rule applies to is unknown, except those that certainly
 // violate the rule.
-func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.Handle) {
+func (j *judging) classify(v verdict, reliable reliableRegions) (violating, unknown []graph.Handle) {
 	unknown = v.unknown
-	if scope.complete && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !scope.covers(j.region(h)) }) {
+	if reliable.all && !slices.ContainsFunc(v.yes, func(h graph.Handle) bool { return !reliable.includes(j.region(h)) }) {
 		return v.yes, unknown
 	}
 	unreadable, certain := map[graph.Handle]bool{}, map[string]bool{} // certain: by region
 	for _, h := range v.yes {
 		region := j.region(h)
 		if _, known := certain[region]; !known {
-			certain[region] = scope.covers(region) || j.isCertain(v, region)
+			certain[region] = reliable.includes(region) || j.isCertain(v, region)
 		}
 		if certain[region] {
 			violating = append(violating, h)
@@ -172,7 +172,7 @@ func (j *judging) classify(v verdict, scope scope) (violating, unknown []graph.H
 		}
 	}
 	for _, h := range j.subjects(v.subjects) {
-		if !scope.covers(j.region(h)) && !contains(violating, h) {
+		if !reliable.includes(j.region(h)) && !contains(violating, h) {
 			unreadable[h] = true
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"vigil/internal/posture"
 )
 
-// trust holds the coverage of the scopes of an account.
+// trust holds which types of an account were read, and where. A scope is what one collector reads of a
+// type: its entities in a region, or in the whole account. See [posture.Coverage].
 type trust struct {
 	coverage map[posture.EntityType][]posture.Coverage
 	regions  map[string]bool             // regions with at least one scope
-	partial  bool                        // only some regions are read
+	partial  bool                        // collections are limited to some regions
 	complete map[posture.EntityType]bool // results of isComplete
 }
 
-// newTrust groups scopes by type. It is fast if those of a type follow each other: they
-// are not copied then.
+// newTrust groups scopes by type. It does not copy the scopes of a type if they are consecutive.
 func newTrust(all []posture.Coverage, partial bool) *trust {
 	t := &trust{regions: map[string]bool{}, partial: partial, complete: map[posture.EntityType]bool{}}
 	groups := 0
@@ -42,12 +42,12 @@ func newTrust(all []posture.Coverage, partial bool) *trust {
 	return t
 }
 
-// isCurrent reports whether the last collection read a type in a region: every scope of
-// the type that covers the region is current. For posture.Global, every scope of the type
-// must be. A type that no collection tried to read there is not current. If only some
-// regions are read, a type with entities in regions is not current for posture.Global.
+// isCurrent reports whether the last collection read a type in a region: there is a scope of the type
+// that covers the region, and all such scopes are current. For posture.Global, all scopes of
+// the type must be current. If collections are limited to some regions, a type with entities in regions is not
+// current for posture.Global, because there may be entities in the regions that are not read.
 func (t *trust) isCurrent(typ posture.EntityType, region string) bool {
-	tried := false
+	hasScope := false
 	for _, c := range t.coverage[typ] {
 		if region != posture.Global && !c.Covers(typ, region) {
 			continue
@@ -55,9 +55,9 @@ func (t *trust) isCurrent(typ posture.EntityType, region string) bool {
 		if !c.Current() || region == posture.Global && t.partial && isRegional(c) {
 			return false
 		}
-		tried = true
+		hasScope = true
 	}
-	return tried
+	return hasScope
 }
 
 // isRegional reports whether a scope has entities in regions.
@@ -65,35 +65,30 @@ func isRegional(c posture.Coverage) bool {
 	return c.Region != posture.Global || slices.ContainsFunc(c.Regions, func(r string) bool { return r != posture.Global })
 }
 
-// scopeOf returns the regions in which the verdict of a rule that reads some types is
-// reliable.
-func (t *trust) scopeOf(reads []posture.EntityType) scope {
-	s := scope{trust: t, reads: reads, known: map[string]bool{}, complete: true}
-	for _, kind := range reads {
-		if !t.isComplete(kind) {
-			s.complete = false
-			return s
-		}
+// reliableFor returns the regions in which the verdict of a rule that reads some types is reliable.
+func (t *trust) reliableFor(reads []posture.EntityType) reliableRegions {
+	r := reliableRegions{trust: t, reads: reads, known: map[string]bool{}, all: len(t.regions) > 0}
+	for _, typ := range reads {
+		r.all = r.all && t.isComplete(typ)
 	}
-	s.complete = len(t.regions) > 0
-	return s
+	return r
 }
 
 // isComplete reports whether a type is current in all regions.
-func (t *trust) isComplete(kind posture.EntityType) bool {
-	complete, ok := t.complete[kind]
+func (t *trust) isComplete(typ posture.EntityType) bool {
+	complete, ok := t.complete[typ]
 	if !ok {
 		complete = true
 		for region := range t.regions {
-			complete = complete && t.isCurrent(kind, region)
+			complete = complete && t.isCurrent(typ, region)
 		}
-		t.complete[kind] = complete
+		t.complete[typ] = complete
 	}
 	return complete
 }
 
-// changedTypes returns the types that are current in other regions than before. If the
-// regions changed, all may be: a type is complete only if it was read in all of them.
+// changedTypes returns the types that are current in other regions than before. If the set of
+// regions changed, it returns all types, because isComplete depends on that set.
 func changedTypes(before, after *trust) types {
 	changed, newRegions := types{}, !maps.Equal(before.regions, after.regions)
 	compare := func(t posture.EntityType) {
@@ -116,29 +111,29 @@ func changedTypes(before, after *trust) types {
 	return changed
 }
 
-// A scope is the set of regions in which the verdict of a rule is reliable.
-type scope struct {
-	trust    *trust
-	reads    []posture.EntityType
-	known    map[string]bool // results of covers, by region
-	complete bool            // reliable in every region with a scope
+// reliableRegions is the set of regions in which the verdict of a rule is reliable.
+type reliableRegions struct {
+	trust *trust
+	reads []posture.EntityType
+	known map[string]bool // results of includes, by region
+	all   bool            // includes every region with a scope
 }
 
-// covers reports whether everything that the rule reads is current in a region.
-func (s scope) covers(region string) bool {
-	if s.complete && s.trust.regions[region] {
+// includes reports whether everything that the rule reads is current in a region.
+func (r reliableRegions) includes(region string) bool {
+	if r.all && r.trust.regions[region] {
 		return true
 	}
-	covered, ok := s.known[region]
+	included, ok := r.known[region]
 	if !ok {
-		covered = true
-		for _, kind := range s.reads {
-			if !s.trust.isCurrent(kind, region) {
-				covered = false
+		included = true
+		for _, typ := range r.reads {
+			if !r.trust.isCurrent(typ, region) {
+				included = false
 				break
 			}
 		}
-		s.known[region] = covered
+		r.known[region] = included
 	}
-	return covered
+	return included
 }
