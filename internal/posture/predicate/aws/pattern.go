@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Patterns are actions or resources with wildcards: * matches any text, ? one
-// character. The zero value is everything.
+// Patterns are a set of actions or resources, as patterns: * matches any text, ? one
+// character. The zero value is the empty set.
 type Patterns struct {
-	Except bool // the set is everything except the patterns
+	Except bool // the set is everything except what the patterns match
 	List   []string
 }
 
@@ -35,13 +35,14 @@ func (p Patterns) isAll() bool {
 		return len(p.List) == 0
 	}
 	return slices.ContainsFunc(p.List, func(one string) bool {
-		one = oneOrMore.Replace(one)
+		one = anyNonEmpty.Replace(one)
 		return covers(one, "*") || covers(one, "*:*")
 	})
 }
 
-// oneOrMore removes question marks next to stars: no action or resource is empty.
-var oneOrMore = strings.NewReplacer("?*", "*", "*?", "*")
+// anyNonEmpty replaces ?* and *?, which match any text that is not empty, by *. No action or
+// resource is empty.
+var anyNonEmpty = strings.NewReplacer("?*", "*", "*?", "*")
 
 // has reports whether the set contains every text that a pattern matches.
 func (p Patterns) has(pattern string) bool {
@@ -51,8 +52,8 @@ func (p Patterns) has(pattern string) bool {
 	return slices.ContainsFunc(p.List, func(one string) bool { return covers(one, pattern) })
 }
 
-// contains reports whether the set contains another set. It returns false when
-// only several patterns in combination cover a pattern of the other set.
+// contains reports whether the set contains another set. It also returns false if a pattern
+// of the other set is covered only by several patterns together.
 func (p Patterns) contains(o Patterns) bool {
 	switch {
 	case !o.Except:
@@ -60,12 +61,16 @@ func (p Patterns) contains(o Patterns) bool {
 	case !p.Except:
 		return p.isAll()
 	}
-	return !slices.ContainsFunc(p.List, func(out string) bool {
-		return !slices.ContainsFunc(o.List, func(pattern string) bool { return covers(pattern, out) })
-	})
+	// Both are complements: p contains o if o excepts everything that p excepts.
+	for _, excepted := range p.List {
+		if !slices.ContainsFunc(o.List, func(pattern string) bool { return covers(pattern, excepted) }) {
+			return false
+		}
+	}
+	return true
 }
 
-// pieces splits the set into sets of one pattern each.
+// pieces splits the set into sets of one pattern each. A complement is one piece.
 func (p Patterns) pieces() []Patterns {
 	if p.Except {
 		return []Patterns{p}
@@ -77,7 +82,7 @@ func (p Patterns) pieces() []Patterns {
 	return all
 }
 
-// covers reports whether a pattern matches every text that another matches.
+// covers reports whether a pattern matches every text that the other pattern matches.
 func covers(pattern, other string) bool {
 	// Only a wildcard of pattern can cover a wildcard of other. So other is matched as a text in
 	// which * is not a regular character.
@@ -104,7 +109,7 @@ func covers(pattern, other string) bool {
 
 // overlaps reports whether some text matches both patterns.
 func overlaps(a, b string) bool {
-	after := make([]bool, len(b)+1) // after[j]: some text matches both a[i+1:] and b[j:]; false beyond the end of a
+	after := make([]bool, len(b)+1) // after[j]: some text matches both a[i+1:] and b[j:]; for i == len(a) all are false
 	for i := len(a); i >= 0; i-- {
 		here := make([]bool, len(b)+1) // the same for a[i:]
 		for j := len(b); j >= 0; j-- {
@@ -115,7 +120,7 @@ func overlaps(a, b string) bool {
 				here[j] = after[j] || j < len(b) && here[j+1]
 			case j < len(b) && b[j] == '*':
 				here[j] = here[j+1] || after[j]
-			case j < len(b):
+			case j < len(b): // if i == len(a), after[j+1] is false and a[i] is not evaluated
 				here[j] = after[j+1] && (a[i] == b[j] || a[i] == '?' || b[j] == '?')
 			}
 		}
