@@ -72,7 +72,7 @@ func (a *API) deleteAssessment(ctx context.Context, in controlPath) (*assessed, 
 	return a.assessedOf(p), nil
 }
 
-// addAssessments adds to controls without rules what people say about them.
+// addAssessments adds the assessments by people to the controls that have no rules.
 func (a *API) addAssessments(ctx context.Context, framework string, controls []controlPosture) error {
 	all, err := a.Book.Store.Assessments(ctx, a.Org(ctx), framework)
 	if err != nil {
@@ -101,14 +101,14 @@ func (a *API) assessmentsInForce(ctx context.Context, framework string) (map[str
 	return inForce, err
 }
 
-// count counts the control that a person assessed.
+// count adds the assessed control to a tally.
 func (p *assessed) count(t *controlTally) {
 	switch p.Verdict {
 	case posture.AssessedPass:
 		t.Passing++
 	case posture.AssessedViolation:
 		t.Violating++
-	default:
+	default: // not applicable
 		t.Nothing++
 	}
 }

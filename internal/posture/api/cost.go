@@ -18,5 +18,5 @@ func (a *API) admitCost(ctx context.Context, rows int) (leave func(), err error)
 	if rows < expensiveRows {
 		return func() {}, nil
 	}
-	return a.Walker.Enter(ctx, a.Org(ctx), httpapi.CallerOf(ctx).ID)
+	return a.Walker.Admit(ctx, a.Org(ctx), httpapi.CallerOf(ctx).ID)
 }

@@ -33,7 +33,7 @@ func TestExpensiveAggregationsAreLimited(t *testing.T) {
 		Org:    func(context.Context) posture.OrgID { return org },
 		Walker: walk.New(nil, nil, walk.Options{Admission: walk.Admission{Total: 8, Org: 1, Caller: 8, Wait: time.Millisecond}}),
 	}
-	leave, err := a.Walker.Enter(t.Context(), "a", "another token")
+	leave, err := a.Walker.Admit(t.Context(), "a", "another token")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ type (
 	aggregationsIn struct {
 		Aggregations map[string]entityAggregation `json:"aggregations" maxItems:"100"`
 		Filters      entityFilters                `json:"filters" null:"absent"`
-		Pagination   *pagination                  `json:"paginationInfo"` // validated as elsewhere, but there are no pages
+		Pagination   *pagination                  `json:"paginationInfo"` // only validated
 		Warnings     httpapi.Warnings
 	}
 	aggregationsOut struct {
@@ -105,7 +105,8 @@ func (f entityFilters) filter() (posture.EntityFilter, error) {
 }
 
 func (a *API) queryEntities(ctx context.Context, in entityQuery) (entityPage, error) {
-	list := listing{"sortable entities", &in.entityList} // tokens of "entities", of older versions, contain only filters
+	// The name "entities" is taken: continuation tokens of older versions have it and contain only filters.
+	list := listing{"sortable entities", &in.entityList}
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
 	if err != nil {
 		return entityPage{}, err
@@ -158,7 +159,8 @@ func (a *API) aggregateEntities(ctx context.Context, in aggregationsIn) (aggrega
 	if err != nil {
 		return aggregationsOut{}, err
 	}
-	if _, err := a.page(ctx, listing{"aggregations", &in.Filters}, in.Pagination, 0); err != nil {
+	// There are no pages, but invalid pagination is refused as elsewhere.
+	if _, err := a.page(ctx, listing{"aggregations", &in.Filters}, in.Pagination, defaultPage); err != nil {
 		return aggregationsOut{}, err
 	}
 	remaining := posture.MaxAggregations

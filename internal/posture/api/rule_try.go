@@ -79,7 +79,7 @@ func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 		return tryRuleOut{}, err
 	}
 	start := a.Now()
-	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
+	leave, err := a.Walker.Admit(ctx, org, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return tryRuleOut{}, err
 	}

@@ -41,21 +41,21 @@ type (
 // account and entity id, with the reasons.
 func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, error) {
 	org, out := a.Org(ctx), unknownPage{Results: []unknownEntity{}, Warnings: in.Warnings}
-	listingQuery := unknownListing{in.ID, in.Filters.CloudAccountIDs}
-	list := listing{"unknown", &listingQuery}
+	query := unknownListing{in.ID, in.Filters.CloudAccountIDs}
+	list := listing{"unknown", &query} // page replaces the query by that of a continuation token
 	want, err := a.page(ctx, list, in.Pagination, defaultPage)
 	if err != nil {
 		return out, err
 	}
-	rule, err := a.Book.Rule(ctx, org, posture.RuleID(listingQuery.Rule))
+	rule, err := a.Book.Rule(ctx, org, posture.RuleID(query.Rule))
 	if err != nil {
 		return out, err
 	}
-	verdicts, err := a.Findings.Verdicts(ctx, org, []posture.RuleID{rule.ID}, idsOf[posture.AccountID](listingQuery.Accounts))
+	verdicts, err := a.Findings.Verdicts(ctx, org, []posture.RuleID{rule.ID}, idsOf[posture.AccountID](query.Accounts))
 	if err != nil {
 		return out, err
 	}
-	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
+	leave, err := a.Walker.Admit(ctx, org, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return out, err
 	}
@@ -114,8 +114,8 @@ func (a *API) appendUnknown(ctx context.Context, out *unknownPage, size int, acc
 	return nil
 }
 
-// reasonsOf returns why the result of a rule is unknown for an entity. Its type has edges
-// with the given labels.
+// reasonsOf returns why the result of a rule is unknown for an entity. labels are the edge labels
+// of the entity's type.
 func reasonsOf(e posture.Entity, reads judge.ReadSet, labels []string, missing []unread) []string {
 	reasons := []string{}
 	for _, p := range e.Properties {
@@ -139,9 +139,9 @@ func reasonsOf(e posture.Entity, reads judge.ReadSet, labels []string, missing [
 	return reasons
 }
 
-// isRead reports whether a query reads the property or edge of a name, or tags if it is
-// [posture.TagsUnread]. It ignores case, as searches do. The labels are those of the edges
-// that the entity's type has.
+// isRead reports whether a query reads an unknown property of an entity. If edges could not be
+// read, the name of the property is the label of the edges; labels are those of the entity's type.
+// If tags could not be read, it is [posture.TagsUnread]. Case is ignored, as in searches.
 func isRead(reads judge.ReadSet, labels []string, name string) bool {
 	isName := func(read string) bool { return posture.Fold(read) == posture.Fold(name) }
 	return reads.AllProperties || reads.AllEdges && slices.Contains(labels, name) || reads.Tags && name == posture.TagsUnread ||

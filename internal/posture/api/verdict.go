@@ -104,7 +104,7 @@ func (a *API) getEntityVerdicts(ctx context.Context, in entityPath) (entityVerdi
 	if err != nil {
 		return entityVerdicts{}, err
 	}
-	leave, err := a.Walker.Enter(ctx, org, httpapi.CallerOf(ctx).ID)
+	leave, err := a.Walker.Admit(ctx, org, httpapi.CallerOf(ctx).ID)
 	if err != nil {
 		return entityVerdicts{}, err
 	}

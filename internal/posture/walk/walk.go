@@ -109,17 +109,17 @@ type Cost struct {
 	Ran        time.Duration
 }
 
-// Enter waits for a place in the admission limits, for queries that other code
-// runs at similar cost. The caller must call leave afterwards. It fails with
+// Admit waits until the limits of concurrent queries permit another one. It is for code that
+// runs queries of similar cost without Ask. The caller must call leave afterwards. It fails with
 // fault.Limited when the caller or organisation has too many queries, and with
 // fault.Unavailable when the server has.
-func (w *Walker) Enter(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
+func (w *Walker) Admit(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
 	return w.gate.enter(ctx, string(org), caller)
 }
 
 // Ask runs a query. It fails with fault.Invalid when the text is wrong or the
 // budget is exceeded, with fault.NotFound when the organisation does not have
-// the account, and like Enter when a limit of concurrent queries is reached. The
+// the account, and like Admit when a limit of concurrent queries is reached. The
 // budget covers the run and the response. Without an error, the answer must be
 // closed.
 func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
