@@ -104,6 +104,7 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 		{"unauthenticated requests are audited", "GET", "/x", "none", nil, 401, []httpapi.Event{{Operation: "list", Method: "GET", Status: 401, Target: map[string]string{}}}},
 		{"refused roles are audited", "POST", "/x/aws/hush", "viewer", nil, 403, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "viewer", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Status: 403}}},
+		// The event has the status that the handler returned; the client gets 503 instead.
 		{"a change that cannot be recorded is 503", "POST", "/x/aws/hush", "admin", errors.New("disk full"), 503, []httpapi.Event{{Operation: "create", Method: "POST",
 			Caller: httpapi.Caller{ID: "admin", Org: "o1"}, Target: map[string]string{"provider": "aws"}, Notes: map[string]string{"id": "7"}, Status: 201}}},
 		{"a change of a plain handler that cannot be recorded is 503", "POST", "/raw", "viewer", errors.New("disk full"), 503, []httpapi.Event{{Operation: "raw", Method: "POST",
@@ -208,6 +209,7 @@ func TestBodiesAreLimited(t *testing.T) {
 	m := mux(t, httpapi.Options{}, public("POST /x", httpapi.JSON(func(_ context.Context, i in) (int, error) { return len(i.Padding), nil })))
 	srv := httptest.NewServer(m)
 	defer srv.Close()
+	contentType := "nonsense" // the server ignores it
 	for _, tt := range []struct {
 		size, status int
 		chunked      bool
@@ -216,7 +218,7 @@ func TestBodiesAreLimited(t *testing.T) {
 		if tt.chunked {
 			body = io.MultiReader(body) // hides the length from the HTTP client
 		}
-		res, err := http.Post(srv.URL+"/x", "nonsense", body)
+		res, err := http.Post(srv.URL+"/x", contentType, body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,6 +374,7 @@ func TestMetricsAreLabelledByRoute(t *testing.T) {
 	request(m, "GET", "/x/2", "")
 	request(m, "GET", "/none/3", "")
 	got := text(t, request(m, "GET", "/metrics", ""))
+	// The request that is in flight is the one for /metrics.
 	for _, want := range []string{
 		`vigil_http_requests_total{route="GET /x/{id}",server="posture",status="2xx"} 2`,
 		`vigil_http_requests_total{route="none",server="posture",status="4xx"} 1`,
@@ -411,6 +414,7 @@ func TestAuditRecordIsCommittedWithTheChange(t *testing.T) {
 		want     []int // statuses of the records; 0 in the record committed with the change
 	}{
 		{"/x", nil, 200, []int{0}},
+		// The record was committed with the change. A failure to append the later record does not fail the request.
 		{"/x", errors.New("disk full"), 200, []int{0}},
 		{"/noted", nil, 200, []int{0, 200}},
 		{"/noted", errors.New("disk full"), 200, []int{0, 200}},

@@ -37,14 +37,14 @@ func TestMetricsCountWaitingRunningAndFinishedJobs(t *testing.T) {
 		release <- struct{}{}
 		waitForState(t, db, map[string]int{"completed": 1, "scheduled": 1})
 		if got := values(t, reg); got["vigil_jobs_running"] != 0 || got["vigil_jobs_total"] != 1 || got["vigil_job_wait_seconds"] != 1 {
-			t.Errorf("after one was done: %v", got)
+			t.Errorf("after one was done: %v, want one sample of the wait", got)
 		}
 	})
 }
 
-// TestWaitOfRepeatedJobsIsNotTheirAge repeats a job with a share. Its scheduled_at holds its
-// turn instead of a time, so it is not known when the second attempt was due.
-func TestWaitOfRepeatedJobsIsNotTheirAge(t *testing.T) {
+// TestWaitIsNotMeasuredForLaterAttemptsOfSharedJobs runs a job with a share twice. The scheduled_at of such
+// a job determines its position in the queue and is no time at which it was due: see turnTime.
+func TestWaitIsNotMeasuredForLaterAttemptsOfSharedJobs(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
 		reg := prometheus.NewPedanticRegistry()
@@ -103,9 +103,9 @@ func TestAttemptThatTheProcessInterruptsIsNotAFailure(t *testing.T) {
 		})
 		insert(t, db, q, "x", job.Options{})
 		next(t, running)
-		ctx, cancel := context.WithCancel(t.Context())
+		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := q.Stop(ctx); err != nil {
+		if err := q.Stop(ended); err != nil { // cancels running jobs without waiting for them to finish
 			t.Fatal(err)
 		}
 		if got := outcomes(t, reg); !maps.Equal(got, map[string]float64{"interrupted": 1}) {
