@@ -15,9 +15,9 @@ type dialect struct {
 	// open opens a connection pool, with TLS unless the configuration is nil.
 	open func(spec desktop.EventDatabase, password string, config *tls.Config, dialer reach.WatchedDialer) (*sql.DB, error)
 
-	// spellings returns the possible spellings of a table prefix in the database;
-	// the last one is used to create tables.
-	spellings func(prefix string) []string
+	// prefixSpellings returns the spellings that a table prefix may have in the database, because some
+	// servers change the case of names. The last one is used to create tables.
+	prefixSpellings func(prefix string) []string
 
 	// quote quotes an identifier that is known to be safe.
 	quote func(name string) string

@@ -150,7 +150,7 @@ func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 	}
 	d.refused = nil
 	d.absent = d.ReadOnly
-	for _, prefix := range d.dialect.spellings(d.spec.Prefix) {
+	for _, prefix := range d.dialect.prefixSpellings(d.spec.Prefix) {
 		d.prefix = prefix
 		err := d.findTable(ctx, db, "event")
 		if err == nil {

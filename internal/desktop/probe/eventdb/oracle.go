@@ -32,9 +32,9 @@ var oracle = dialect{
 		return sql.OpenDB(cancellable{connector}), nil
 	},
 	// Oracle folds unquoted names to upper case.
-	spellings: func(prefix string) []string { return []string{strings.ToUpper(prefix)} },
-	quote:     func(name string) string { return quoteIdentifier(strings.ToUpper(name)) },
-	bind:      func(n int) string { return fmt.Sprintf(":%d", n) },
+	prefixSpellings: func(prefix string) []string { return []string{strings.ToUpper(prefix)} },
+	quote:           func(name string) string { return quoteIdentifier(strings.ToUpper(name)) },
+	bind:            func(n int) string { return fmt.Sprintf(":%d", n) },
 	create: func(table, columns string) string {
 		// -955: the name is in use already.
 		return fmt.Sprintf("BEGIN EXECUTE IMMEDIATE 'CREATE TABLE %s (%s)'; EXCEPTION WHEN OTHERS THEN IF SQLCODE != -955 THEN RAISE; END IF; END;", table, columns)

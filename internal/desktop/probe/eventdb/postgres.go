@@ -31,9 +31,9 @@ var postgres = dialect{
 		return stdlib.OpenDB(*c), nil
 	},
 	// PostgreSQL folds unquoted names to lower case.
-	spellings: func(prefix string) []string { return []string{prefix, strings.ToLower(prefix)} },
-	quote:     quoteIdentifier,
-	bind:      func(n int) string { return fmt.Sprintf("$%d", n) },
+	prefixSpellings: func(prefix string) []string { return []string{prefix, strings.ToLower(prefix)} },
+	quote:           quoteIdentifier,
+	bind:            func(n int) string { return fmt.Sprintf("$%d", n) },
 	create: func(table, columns string) string {
 		return "CREATE TABLE IF NOT EXISTS " + table + " (" + columns + ")"
 	},

@@ -37,9 +37,9 @@ var sqlServer = dialect{
 		connector.Dialer = dialer
 		return sql.OpenDB(connector), nil
 	},
-	spellings: func(prefix string) []string { return []string{prefix} },
-	quote:     func(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" },
-	bind:      func(n int) string { return fmt.Sprintf("@p%d", n) },
+	prefixSpellings: func(prefix string) []string { return []string{prefix} },
+	quote:           func(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" },
+	bind:            func(n int) string { return fmt.Sprintf("@p%d", n) },
 	create: func(table, columns string) string {
 		return fmt.Sprintf("IF OBJECT_ID(N'%s', N'U') IS NULL CREATE TABLE %[1]s (%s)", table, columns)
 	},

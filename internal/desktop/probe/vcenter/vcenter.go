@@ -186,8 +186,8 @@ func faultType(err error) string {
 	return ""
 }
 
-// isSessionEnded reports whether the session has ended, as after an idle time or
-// a restart.
+// isSessionEnded reports whether an error means that the session has ended, as after an idle time or
+// a restart. The view of desktops ends with its session: then it is a managed object that is not found.
 func isSessionEnded(err error) bool {
 	kind := faultType(err)
 	return kind == "NotAuthenticated" || kind == "ManagedObjectNotFound"
@@ -207,7 +207,7 @@ func (c *Center) failure(err error) *desktop.Failure {
 	case "NoPermission":
 		return fail(desktop.Denied, "does not permit the user to read")
 	case "NotAuthenticated":
-		return fail(desktop.Denied, "ends every session at once")
+		return fail(desktop.Denied, "ends each new session immediately")
 	default:
 		return fail(desktop.Denied, "answers with the fault "+cmp.Or(fault.Type, fault.Message))
 	}
