@@ -75,8 +75,10 @@ export function useServerPulse(): void {
   }, [lastChange]);
   useEffect(() => {
     if (!pulse) return;
-    if (changedKinds((known.current ??= pulse), pulse).length === 0) return;
+    known.current ??= pulse;
+    if (changedKinds(known.current, pulse).length === 0) return;
     throttle.current.run(() => {
+      // This may run later, after another run has updated known.current: compare again.
       const changed = changedKinds(known.current ?? pulse, pulse);
       known.current = pulse;
       return refetchStale(client, changed);

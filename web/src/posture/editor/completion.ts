@@ -53,13 +53,13 @@ export function completeGremlin(schema: Schema | undefined) {
       if (!names.has(e.label)) names.set(e.label, { label: e.label, type: 'constant', detail: 'edge', info: e.description });
   }
   const quoted = [...names.values()];
-  const after = steps.map((label): Completion => ({ label, type: 'function' }));
+  const afterDot = steps.map((label): Completion => ({ label, type: 'function' }));
   return (context: CompletionContext): CompletionResult | null => {
     const inQuotes = context.matchBefore(/['"][\w.]*/);
     if (inQuotes) return { from: inQuotes.from + 1, options: quoted, validFor: /^[\w.]*$/ };
     const word = context.matchBefore(/\.?\w*/);
     if (!word || (word.from === word.to && !context.explicit)) return null;
-    return { from: word.from + (word.text.startsWith('.') ? 1 : 0), options: after, validFor: /^\w*$/ };
+    return { from: word.from + (word.text.startsWith('.') ? 1 : 0), options: afterDot, validFor: /^\w*$/ };
   };
 }
 

@@ -5,7 +5,7 @@ import { count, middleCut } from '../../parts/text';
 import type { FoldedNode } from './fold';
 import { iconOfType } from './icons';
 import { card, place } from './layout';
-import { edgeOf, type Graph } from './model';
+import { cardEdgeOf, type Graph } from './model';
 import './graph.css';
 
 interface Props {
@@ -83,7 +83,7 @@ export default function GraphView({ graph, centre, highlighted, findings, hidden
         {[...graph.nodes.values()].map((n: FoldedNode) => {
           const p = places.get(n.id);
           if (!p) return null;
-          const edge = edgeOf(graph, n.id, centre);
+          const edge = cardEdgeOf(graph, n.id, centre);
           const found = findings.get(n.id);
           const more = (onExpand && hidden?.get(n.id)) || 0;
           return (

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { around, edgeOf, hiddenNeighbours, nodeOf, type Graph } from './model';
+import { around, cardEdgeOf, hiddenNeighbours, nodeOf, type Graph } from './model';
 
 const graph = (...edges: [string, string][]): Graph => ({
   nodes: new Map(edges.flat().map((id) => [id, nodeOf(id)])),
@@ -53,11 +53,11 @@ describe('the edge that labels a card', () => {
     ],
   };
   it('leads to the card, or from it to the centre', () => {
-    expect(['a', 'b', 'c'].map((id) => edgeOf(g, id, 'me')?.label)).toEqual(['USES', 'READS', 'IN']);
-    expect(edgeOf(g, 'b', 'c')?.label).toBe('IN');
+    expect(['a', 'b', 'c'].map((id) => cardEdgeOf(g, id, 'me')?.label)).toEqual(['USES', 'READS', 'IN']);
+    expect(cardEdgeOf(g, 'b', 'c')?.label).toBe('IN');
   });
   it('is none for the centre, and for a card that no edge leads to', () => {
-    expect(edgeOf(g, 'me', 'me')).toBeUndefined();
-    expect(edgeOf(g, 'b', '')).toBeUndefined();
+    expect(cardEdgeOf(g, 'me', 'me')).toBeUndefined();
+    expect(cardEdgeOf(g, 'b', '')).toBeUndefined();
   });
 });

@@ -44,7 +44,7 @@ export function union(a: Graph, b: Graph): Graph {
 }
 
 /** The edge whose label a card has: one that leads to it, or from it to the centre. The centre has none. */
-export const edgeOf = (graph: Graph, id: string, centre: string): GraphEdge | undefined =>
+export const cardEdgeOf = (graph: Graph, id: string, centre: string): GraphEdge | undefined =>
   id === centre ? undefined : graph.edges.find((e) => (e.to === id && e.from !== id) || (e.from === id && e.to === centre));
 
 /** How many neighbours of each node are not in the graph, of those that it has in all. */

@@ -1,7 +1,7 @@
 import { colours } from '../../parts/colours';
 import { middleCut } from '../../parts/text';
 import { card, place } from './layout';
-import { edgeOf, type Graph } from './model';
+import { cardEdgeOf, type Graph } from './model';
 
 const margin = 28;
 const pixelRatio = 2;
@@ -69,7 +69,7 @@ export function graphPicture(graph: Graph, centre: string, highlighted: Set<stri
     draw.fillStyle = ink.type;
     draw.font = `11px ${family}`;
     draw.fillText(node.type, x + 10, y + 31, card.width - 20);
-    const edge = edgeOf(graph, node.id, centre);
+    const edge = cardEdgeOf(graph, node.id, centre);
     if (edge) draw.fillText(edge.label, x + 2, y - 4, card.width);
   }
   return new Promise((done) => canvas.toBlob(done, 'image/png'));

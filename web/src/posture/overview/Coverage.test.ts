@@ -29,6 +29,7 @@ const unread = (cloudAccountId: string, type: string): UnreadType => ({
 const titles = (accounts: Account[], types: UnreadType[]) => coverageOf(accounts, types).map((i) => i.title);
 
 test('whether an account is current depends on its own newest run', () => {
+  // The newest 100 runs of the organisation cannot include one of each of so many accounts.
   const accounts = Array.from({ length: 150 }, (_, n) => account(n, 'Completed'));
   expect(titles(accounts, [])).toEqual(['150 of 150 accounts are current']);
   expect(titles(accounts.slice(0, 1), [])).toEqual(['1 of 1 account is current']);
