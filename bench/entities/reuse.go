@@ -10,7 +10,7 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// reuse uses the database of an earlier run. It undoes the changes of the parts of that run,
+// reuse uses the database of an earlier run. It undoes what the parts (benchmarks; see -only) of that run changed,
 // counts the entities, and fills the plain table if it is empty and a selected part compares
 // with it.
 func (b *bench) reuse(ctx context.Context) error {

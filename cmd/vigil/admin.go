@@ -13,9 +13,9 @@ import (
 	"vigil/internal/instance"
 )
 
-// adminCmd has the commands that open the database of an installation. They never
-// create one, and the audit log has a record of each change. The same commands at the
-// top level are their former names.
+// adminCmd has the commands that open the database of an installation. They never create
+// a database, and the audit log has a record of each change. The hidden commands of
+// the same names at the top level are aliases: earlier versions had the commands there.
 type adminCmd struct {
 	Org     orgCmd        `cmd:"" help:"Add and list organisations."`
 	User    adminUserCmd  `cmd:"" help:"List the users of an organisation."`
@@ -26,7 +26,7 @@ type adminCmd struct {
 	Backup  backupCmd     `cmd:"" help:"Write a copy of the SQLite database to a file; servers may be running."`
 	Verify  verifyCmd     `cmd:"" help:"Check that a backup is intact and can be restored. Changes nothing."`
 	Restore restoreCmd    `cmd:"" help:"Replace the SQLite database by a backup, and keep the replaced one. Stop the servers first."`
-	Store   storeCmd      `cmd:"" help:"Copy the database to another engine, distribute it, and list its tables."`
+	Store   storeCmd      `cmd:"" help:"Copy the database to another engine, distribute it over a cluster, and list its tables."`
 }
 
 type adminAuditCmd struct {
@@ -68,7 +68,7 @@ func (c *userListCmd) Run(e *environment) error {
 // change to the database, or appended at the end if there was none.
 type operation struct {
 	*instance.Installation
-	ctx       context.Context // commits the record with the first change
+	ctx       context.Context // makes the first change in it commit the record too
 	record    audit.Record
 	committed bool
 }
@@ -76,7 +76,7 @@ type operation struct {
 // target names what the operation changes.
 func (o *operation) target(name, value string) { o.record.Targets[name] = value }
 
-// setOrg makes the record one of the caller's organisation, whose admins can read it.
+// setOrg assigns the record to the caller's organisation, so that its admins can read it.
 func (o *operation) setOrg(caller auth.Caller) { o.record.Org = string(caller.Org) }
 
 // operate opens the installation and runs an operation that the audit log records.

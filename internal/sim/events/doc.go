@@ -2,5 +2,5 @@
 // ones: signed, in the real formats, and with retries until they are accepted.
 //
 // The signing keys are generated in each run and served under the clouds' host
-// names, so that the product verifies the messages unchanged.
+// names, so that the product verifies the messages with the same code as real ones.
 package events

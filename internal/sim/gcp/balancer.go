@@ -26,7 +26,7 @@ func two(address) int { return 2 }
 
 var balancerKinds = []*kind{
 	{
-		typ: forwardingType, service: "compute", collection: "forwardingRules", where: computeMixed, prefix: "front-", count: func(a address) int { return a.scaled(10, 6) },
+		typ: forwardingType, service: "compute", collection: "forwardingRules", where: computeMixed, prefix: "front-", count: func(a address) int { return a.scaled(10, 6) }, // 6: one of each case below
 		body: func(a address) world.Object {
 			o := world.Obj("IPProtocol", "TCP", "networkTier", "PREMIUM", "labels", a.labels())
 			switch a.i % 6 {
@@ -92,7 +92,8 @@ var balancerKinds = []*kind{
 	{
 		typ: certificateType, service: "compute", collection: "sslCertificates", where: computeGlobal, prefix: "cert-", count: two,
 		body: func(a address) world.Object {
-			o := world.Obj("type", "SELF_MANAGED", "expireTime", a.ago(-200+300*a.i), "subjectAlternativeNames", world.Items("www.example.com"))
+			expired := []int{-200, 100}[a.i] // days ago: the first certificate expires in 200 days
+			o := world.Obj("type", "SELF_MANAGED", "expireTime", a.ago(expired), "subjectAlternativeNames", world.Items("www.example.com"))
 			if a.i == 0 {
 				return o.With("type", "MANAGED").With("managed", world.Obj("status", "ACTIVE", "domains", world.Items("www.example.com")))
 			}
