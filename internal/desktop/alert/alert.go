@@ -224,8 +224,8 @@ type Store interface {
 	Alerts(ctx context.Context, endedAfter time.Time) ([]Alert, error)
 
 	// Apply stores transitions of alerts together with their deliveries. A
-	// transition whose alert was changed by another process meanwhile is skipped
-	// with its deliveries. Deliveries of the same Queue are sent before a new one: if
+	// transition whose rule or alert was changed meanwhile is skipped with its
+	// deliveries. Deliveries of the same Queue are sent before a new one: if
 	// they are postponed by more than two leases, they become due at once, as if they
 	// had not been attempted yet.
 	Apply(ctx context.Context, changes []Transition) error
@@ -238,7 +238,12 @@ type Store interface {
 	// Delivered removes a delivery.
 	Delivered(ctx context.Context, id string) error
 
-	// Postpone stores a failed attempt and the time of the next.
+	// Drop removes a delivery whose channel no longer exists. It does nothing if the channel
+	// was corrected after the delivery was claimed.
+	Drop(ctx context.Context, d Delivery) error
+
+	// Postpone stores a failed attempt and the time of the next. It does nothing if the
+	// channel was corrected after the delivery was claimed: then it is due when its lease expires.
 	Postpone(ctx context.Context, d Delivery) error
 
 	// Notes returns the notes of administrators on groups of alerts.
@@ -255,10 +260,11 @@ type Store interface {
 
 // Transition is a change of one alert.
 type Transition struct {
-	Was   State // empty for a new alert
-	Alert Alert // the new state
-	Gone  bool  // delete the alert: it ended while pending
-	Send  []Delivery
+	RuleVersion int64 // of the rule that was evaluated
+	Was         State // empty for a new alert
+	Alert       Alert // the new state
+	Gone        bool  // delete the alert: it ended while pending
+	Send        []Delivery
 
 	repeat bool // the notice is a repetition
 }

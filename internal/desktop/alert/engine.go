@@ -260,7 +260,7 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) (done bool, err error)
 	ch, ok := r.channelOf(d)
 	if !ok {
 		e.Log.WarnContext(ctx, "notice dropped, because its channel was changed or removed", "rule", r.Name, "attempts", d.Attempts)
-		return true, e.Store.Delivered(ctx, d.ID)
+		return true, e.Store.Drop(ctx, d)
 	}
 	err = e.send(ctx, ch, d)
 	if err == nil {

@@ -195,7 +195,7 @@ func (t Transition) distanceFromCause() int {
 
 // advance returns the next state of an alert whose condition holds.
 func (r Rule) advance(a Alert, old State, now time.Time, newID func() string) (Transition, bool) {
-	t := Transition{Was: old, Alert: a}
+	t := Transition{RuleVersion: r.Version, Was: old, Alert: a}
 	switch {
 	case old != Firing && now.Sub(a.Since) >= r.For:
 		t.Alert.State, t.Alert.FiredAt, t.Alert.NotifiedAt = Firing, now, now
@@ -218,7 +218,7 @@ func (r Rule) advance(a Alert, old State, now time.Time, newID func() string) (T
 // end returns the transition of an alert whose condition no longer holds. A
 // pending alert is deleted.
 func (r Rule) end(a Alert, now time.Time, newID func() string) Transition {
-	t := Transition{Was: a.State, Alert: a}
+	t := Transition{RuleVersion: r.Version, Was: a.State, Alert: a}
 	if a.State == Pending {
 		t.Gone = true
 		return t

@@ -233,7 +233,7 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	}
 	ended := alerts[slices.IndexFunc(alerts, func(a alert.Alert) bool { return a.Group() == id })]
 	ended.Subject.Part, ended.State, ended.ResolvedAt = "a part that recovered", alert.Resolved, ended.Since.Add(time.Millisecond)
-	if err := w.app.Store().Apply(t.Context(), []alert.Transition{{Alert: ended}}); err != nil {
+	if err := w.app.Store().Apply(t.Context(), []alert.Transition{{RuleVersion: 1, Alert: ended}}); err != nil {
 		t.Fatal(err)
 	}
 	var acknowledged struct {

@@ -46,8 +46,11 @@ func apply(tx *sqldb.Tx, t alert.Transition) error {
 	if before != t.Was || repeated {
 		return nil
 	}
-	known, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM desktop_alert_rule WHERE id = $1`, a.RuleID)
-	if err != nil || known == 0 {
+	version, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT version FROM desktop_alert_rule WHERE id = $1`+tx.ForUpdate(), a.RuleID)
+	if sqldb.Missing(err) || err == nil && version != t.RuleVersion {
+		return nil // the next evaluation uses the new rule
+	}
+	if err != nil {
 		return err
 	}
 	if t.Gone {
@@ -204,12 +207,22 @@ func (s *Store) Delivered(ctx context.Context, id string) error {
 	return err
 }
 
+// Drop implements [alert.Store].
+func (s *Store) Drop(ctx context.Context, d alert.Delivery) error {
+	_, err := s.exec(ctx, `
+		DELETE FROM desktop_delivery
+		WHERE id = $1
+		  AND queue IN ('', $2)`, d.ID, d.Queue())
+	return err
+}
+
 // Postpone implements [alert.Store].
 func (s *Store) Postpone(ctx context.Context, d alert.Delivery) error {
 	_, err := s.exec(ctx, `
 		UPDATE desktop_delivery
 		SET attempts = $2, next_at = $3, last_error = $4
-		WHERE id = $1`, d.ID, d.Attempts, millis(d.NextAt), d.Error)
+		WHERE id = $1
+		  AND queue IN ('', $5)`, d.ID, d.Attempts, millis(d.NextAt), d.Error, d.Queue())
 	return err
 }
 

@@ -75,11 +75,18 @@ func delivery(id string, a alert.Alert, due time.Time) alert.Delivery {
 	}
 }
 
+// postpone returns a delivery of firingAlert("a") that failed.
+func postpone(id string, attempts int, next time.Time) alert.Delivery {
+	d := delivery(id, firingAlert("a"), now)
+	d.Attempts, d.NextAt = attempts, next
+	return d
+}
+
 func alertsWithNotices(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
 	fired := firingAlert("a")
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, after(time.Minute))}}}))
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{delivery("d1", fired, after(time.Minute))}}}))
 	open, err := s.Alerts(ctx, after(time.Hour))
 	must(t, err)
 	if diff := cmp.Diff([]alert.Alert{fired}, open); diff != "" {
@@ -87,7 +94,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 	}
 	ended := fired
 	ended.State, ended.ResolvedAt = alert.Resolved, after(2*time.Minute)
-	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, after(2*time.Minute))}}}))
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d2", ended, after(2*time.Minute))}}}))
 	open, err = s.Alerts(ctx, after(2*time.Minute))
 	if err != nil || len(open) != 0 {
 		t.Errorf("open after it was resolved: %v, %v", open, err)
@@ -102,7 +109,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	second := raisedAgain(fired, after(3*time.Minute))
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: second}}))
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: second}}))
 	open, err = s.Alerts(ctx, after(time.Hour))
 	if err != nil || len(open) != 1 {
 		t.Errorf("open again: %v, %v", open, err)
@@ -133,13 +140,13 @@ func alertsStale(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
 	fired := firingAlert("a")
-	first := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d1", fired, now)}}
-	twin := alert.Transition{Alert: fired, Send: []alert.Delivery{delivery("d2", fired, now)}}
+	first := alert.Transition{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{delivery("d1", fired, now)}}
+	twin := alert.Transition{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{delivery("d2", fired, now)}}
 	orphan := firingAlert("none") // of a rule that does not exist
-	must(t, s.Apply(ctx, []alert.Transition{first, twin, {Alert: orphan}}))
+	must(t, s.Apply(ctx, []alert.Transition{first, twin, {RuleVersion: 1, Alert: orphan}}))
 	pending := fired // as read by a process before the alert fired; the process deletes it
 	pending.State = alert.Pending
-	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Pending, Alert: pending, Gone: true}}))
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Was: alert.Pending, Alert: pending, Gone: true}}))
 	open, err := s.Alerts(ctx, now)
 	must(t, err)
 	if diff := cmp.Diff([]alert.Alert{fired}, open); diff != "" {
@@ -156,7 +163,7 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
 	fired := firingAlert("a")
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{
 		delivery("d1", fired, now), delivery("d2", fired, now), delivery("d3", fired, after(time.Hour)),
 	}}}))
 	claimed := 0
@@ -173,7 +180,9 @@ func deliveriesClaimed(t *testing.T, s Store) {
 		t.Errorf("two due deliveries were claimed %d times", claimed)
 	}
 	must(t, s.Delivered(ctx, "d1"))
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 3, NextAt: after(30 * time.Second), Error: "refused"}))
+	refused := postpone("d2", 3, after(30*time.Second))
+	refused.Error = "refused"
+	must(t, s.Postpone(ctx, refused))
 	due, err := s.Claim(ctx, after(30*time.Second), time.Minute, 10)
 	must(t, err)
 	want := delivery("d2", fired, after(30*time.Second))
@@ -198,7 +207,7 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	other.Cause.ID = "f2"
 	elsewhere := delivery("d4", fired, after(2*time.Second))
 	elsewhere.Target = "u"
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{
 		delivery("d2", fired, now), delivery("d1", fired, after(time.Second)), delivery("d3", other, after(2*time.Second)), elsewhere,
 	}}}))
 	wantClaimed := func(at time.Time, lease time.Duration, limit int, want ...string) {
@@ -215,25 +224,27 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	}
 	wantClaimed(now, time.Minute, 10, "d2")
 	wantClaimed(after(2*time.Second), time.Second, 10, "d3", "d4") // d2 is being sent
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 1, NextAt: after(time.Minute)}))
+	must(t, s.Postpone(ctx, postpone("d2", 1, after(time.Minute))))
 	wantClaimed(after(30*time.Second), 45*time.Second, 10, "d3", "d4")
 	wantClaimed(after(time.Minute), time.Second, 1, "d2")
 	wantClaimed(after(2*time.Minute), time.Second, 2, "d2", "d1")
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d2", Attempts: 2, NextAt: after(time.Hour)}))
+	must(t, s.Postpone(ctx, postpone("d2", 2, after(time.Hour))))
 	must(t, s.Delivered(ctx, "d2"))
 	wantClaimed(after(3*time.Minute), time.Second, 10, "d1", "d3", "d4")
 
 	// A new delivery does not wait for the retry of an earlier one, but that one is sent first.
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d1", Attempts: 9, NextAt: after(time.Hour)}))
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d3", Attempts: 9, NextAt: after(time.Hour)}))
+	must(t, s.Postpone(ctx, postpone("d1", 9, after(time.Hour))))
+	d3 := delivery("d3", other, now)
+	d3.Attempts, d3.NextAt = 9, after(time.Hour)
+	must(t, s.Postpone(ctx, d3))
 	ended := fired
 	ended.State, ended.ResolvedAt = alert.Resolved, after(4*time.Minute)
-	must(t, s.Apply(ctx, []alert.Transition{{Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d5", ended, after(4*time.Minute))}}}))
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d5", ended, after(4*time.Minute))}}}))
 	wantClaimed(after(4*time.Minute), time.Second, 10, "d1", "d4", "d5")
 
 	// An evaluation that began before another process claimed a delivery does not make that one due.
 	wantClaimed(after(5*time.Minute), alert.Lease, 10, "d1", "d4", "d5")
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: raisedAgain(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: raisedAgain(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
 	wantClaimed(after(5*time.Minute+time.Second), alert.Lease, 10)
 }
 
@@ -245,7 +256,7 @@ func deliveriesFair(t *testing.T, s Store) {
 	fired := firingAlert("a")
 	other := fired
 	other.Cause.ID = "f2"
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{
 		delivery("d1", fired, now), delivery("d2", fired, after(time.Second)), delivery("d3", other, after(2*time.Second)),
 	}}}))
 	claim := func(at time.Time, want string) {
@@ -257,13 +268,13 @@ func deliveriesFair(t *testing.T, s Store) {
 		}
 	}
 	claim(after(3*time.Second), "d1")
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "d1", Attempts: 1, NextAt: after(8 * time.Second)}))
+	must(t, s.Postpone(ctx, postpone("d1", 1, after(8*time.Second))))
 	claim(after(33*time.Second), "d3") // it was due before d1, and before d2, which waits for d1
 	claim(after(33*time.Second), "d1")
 }
 
 // deliveriesRetargeted corrects the URL of a webhook that has one delivery postponed for long and one claimed, and
-// removes the other channel.
+// removes the other channel. Only the delivery to that channel is dropped.
 func deliveriesRetargeted(t *testing.T, s Store) {
 	ctx := t.Context()
 	r := rule("a")
@@ -276,10 +287,12 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 		d.Channel, d.Target = channel, r.Channels[channel].Target()
 		return d
 	}
-	must(t, s.Apply(ctx, []alert.Transition{{Alert: fired, Send: []alert.Delivery{
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{
 		to(0, "postponed", fired), to(0, "claimed", other), to(1, "removed", fired),
 	}}}))
-	must(t, s.Postpone(ctx, alert.Delivery{ID: "postponed", Attempts: 9, NextAt: after(time.Hour), Error: "not found"}))
+	failed := to(0, "postponed", fired)
+	failed.Attempts, failed.NextAt, failed.Error = 9, after(time.Hour), "not found"
+	must(t, s.Postpone(ctx, failed))
 	due, err := s.Claim(ctx, now, alert.Lease, 10)
 	if err != nil || len(due) != 2 {
 		t.Fatalf("claimed %+v, %v; want two deliveries", due, err)
@@ -289,6 +302,16 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	next.Version, next.UpdatedAt = 2, after(time.Second)
 	next.Channels = []alert.Channel{{Type: alert.Webhook, URL: "https://hooks.example/corrected"}}
 	must(t, s.ReplaceRule(ctx, next, 1))
+
+	// An attempt to send to the old URL ends after the correction, and an evaluation that read the old rule.
+	claimed := to(0, "claimed", other)
+	claimed.Attempts, claimed.NextAt = 9, after(time.Hour)
+	must(t, s.Postpone(ctx, claimed))
+	must(t, s.Drop(ctx, claimed))
+	must(t, s.Drop(ctx, to(1, "removed", fired)))
+	ended := fired
+	ended.State, ended.ResolvedAt = alert.Resolved, after(time.Second)
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Was: alert.Firing, Alert: ended, Send: []alert.Delivery{to(0, "outdated", ended)}}}))
 
 	target := next.Channels[0].Target()
 	want := to(0, "postponed", fired)
@@ -304,7 +327,7 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	for _, d := range due {
 		targets[d.ID] = d.Target
 	}
-	wantTargets := map[string]string{"postponed": target, "claimed": target, "removed": r.Channels[1].Target()}
+	wantTargets := map[string]string{"postponed": target, "claimed": target}
 	if diff := cmp.Diff(wantTargets, targets); diff != "" {
 		t.Errorf("targets: %s", diff)
 	}
