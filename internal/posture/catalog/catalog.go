@@ -70,7 +70,13 @@ func load(rules, frameworks fs.FS, customRules []fs.FS, withCases bool) (*Catalo
 	for i, root := range append([]fs.FS{rules}, customRules...) {
 		more, err := loadTables(root)
 		bad = append(bad, err)
-		maps.Copy(tables, more)
+		for _, name := range slices.Sorted(maps.Keys(more)) {
+			if tables[name] != nil {
+				bad = append(bad, wrap(path.Join(tablesFolder, name+".yaml"), fmt.Errorf("table %s exists already; give the file another name", name)))
+				continue
+			}
+			tables[name] = more[name]
+		}
 		isCustom := i > 0
 		in := &folder{root, isCustom, isCustom || withCases, tables}
 		loaded, err := in.loadAll()

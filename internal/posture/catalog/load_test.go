@@ -136,6 +136,25 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+func TestCustomTableDoesNotReplaceATableOfTheProduct(t *testing.T) {
+	t.Parallel()
+	table := func(version string) fstest.MapFS {
+		return fstest.MapFS{"tables/versions.yaml": {Data: []byte(`
+title: Versions
+source: https://example.com/versions
+read: "2026-08-22"
+versions: [{product: P, version: "` + version + `", endOfSupport: "2027-12-02"}]
+`)}}
+	}
+	c, err := catalog.Load(table("1"), fstest.MapFS{}, table("2"))
+	if want := "tables/versions.yaml: table versions exists already"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if len(c.Tables) != 1 || c.Tables[0].Rows[0].Version != "1" {
+		t.Errorf("tables %+v, want the product's", c.Tables)
+	}
+}
+
 func TestUndeclaredNamesOfOwnRules(t *testing.T) {
 	t.Parallel()
 	schema := catalog.Schema([]collect.Declaration{
