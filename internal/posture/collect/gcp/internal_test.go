@@ -132,6 +132,17 @@ func TestErrorsOfScansDoNotNameAServiceAccount(t *testing.T) {
 	}
 }
 
+func TestDisabledAPIOfTheServiceAccountNamesItsProject(t *testing.T) {
+	t.Parallel()
+	s := &session{account: "read", number: "1", key: posture.ServiceAccountKey{ProjectID: "of-the-key"}}
+	for consumer, project := range map[string]string{"": "projects/of-the-key", "projects/2": "projects/2"} {
+		want := "x.googleapis.com is not enabled in " + project + ", which the service account belongs to: enable it there"
+		if err := s.classify("x", &offError{service: "x.googleapis.com", consumer: consumer}); err.Error() != want || errors.Is(err, collect.ErrOff) {
+			t.Errorf("consumer %q: %v, want %s, which is not ErrOff", consumer, err, want)
+		}
+	}
+}
+
 // ownTokens stands for the credentials of a user, which a scan from the command line uses.
 type ownTokens struct{}
 

@@ -80,6 +80,7 @@ func (s *session) classify(api string, err error) error {
 	}
 	switch isRead := disabledIn == string(s.account) || disabledIn == s.number; {
 	case !isRead:
+		off = &offError{off.service, "projects/" + disabledIn, off.err} // Google's error may not name the project
 		return &undecidedOffError{off, ", which the service account belongs to: enable it there"}
 	case api == resourceManager:
 		return &undecidedOffError{off, ": enable it"}
