@@ -104,9 +104,11 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 				continue
 			}
 			if !found.CompareAndSwap(false, true) {
-				continue // errFound here would cancel the visit that completes the other item
+				continue // another visit is completing an item with this name; errFound would cancel it
 			}
-			if identity.Region == posture.Global && t.In != "" && item.Parent == nil { // use the region of its parent
+			// The region of a child may be that of its parent, which is not known when the child was read by its name.
+			if identity.Region == posture.Global && t.In != "" && item.Parent == nil {
+				// The name of a child contains the name of its parent.
 				if item.Parent, err = list.itemNamed(ctx, r.Catalog.Type(t.In), name); err != nil {
 					return err
 				}
@@ -129,7 +131,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	case t.Gathered:
 		return nil
 	}
-	return ErrGone
+	return ErrGone // no item has the name, or a call reported that the resource was deleted
 }
 
 func notNamed(t *resource.Type, name string) error {
@@ -154,7 +156,7 @@ func (r *Reader) itemNamed(ctx context.Context, t *resource.Type, name string) (
 		return nil, notNamed(t, name)
 	}
 	err = r.find(ctx, t, requestName, func(_ context.Context, items []resource.Item) error {
-		item = &items[0]
+		item = &items[0] // the only one: the request is for one resource
 		return nil
 	})
 	if err == nil && item == nil {
@@ -221,15 +223,15 @@ func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []r
 // substage runs the remaining stages for one item. An error of last stops the list. For an
 // error of a call, f decides whether the list continues with the other items.
 func (r *Reader) substage(ctx context.Context, rest []resource.Stage, item *resource.Item, f *Failures, last visit) error {
-	var lastErr atomic.Pointer[error] // the first one: the remaining stages may visit items concurrently
+	var visitErr atomic.Pointer[error] // first error of last, which may be called concurrently
 	err := r.stages(ctx, rest, item, func(ctx context.Context, items []resource.Item) error {
 		err := last(ctx, items)
 		if err != nil {
-			lastErr.CompareAndSwap(nil, &err)
+			visitErr.CompareAndSwap(nil, &err)
 		}
 		return err
 	})
-	if first := lastErr.Load(); first != nil {
+	if first := visitErr.Load(); first != nil {
 		return *first
 	}
 	return f.Note(err)
@@ -246,7 +248,7 @@ func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resou
 	}
 	batched := *r
 	batched.Context.Batch = string(append(values, ']'))
-	return batched.substage(ctx, rest, items[0].Parent, f, last)
+	return batched.substage(ctx, rest, items[0].Parent, f, last) // items of a page have the same parent
 }
 
 // stage makes the calls of one stage for an item, and visits the items of each page.

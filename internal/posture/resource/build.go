@@ -58,7 +58,7 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) 
 	if item.None { // it stands for the absence of resources and has only an id
 		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, identity.XID)) + `}`)}
 	}
-	t.Answer.Put(ctx, b, item, item, c, caller)
+	t.Answer.Put(ctx, b, item, item, c, caller) // the answer is the item itself
 	if display := t.Display.Text(item, c.Vars); display != "" {
 		b.Name = display
 	}
@@ -104,12 +104,12 @@ func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Cont
 		value := answer.Result
 		if !d.At.IsZero() {
 			value = d.At.Eval(answer, c.Vars)
-		}
-		if (!value.Exists() || value.Type == gjson.Null) && !d.At.IsZero() {
-			if d.function.Absent != nil {
-				d.function.Absent(b)
+			if !value.Exists() || value.Type == gjson.Null {
+				if d.function.Absent != nil {
+					d.function.Absent(b)
+				}
+				continue
 			}
-			continue
 		}
 		in := FunctionInput{Context: c, Ctx: ctx, Value: value, Item: item, Caller: caller}
 		in.Items = func(t posture.EntityType) ([]Item, error) { return caller.Items(ctx, t) }
@@ -119,10 +119,10 @@ func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Cont
 	}
 }
 
-// PutAbsent adds the values that properties have when the cloud has no such thing.
+// PutAbsent adds the values that properties have when the call found nothing: nothing is configured.
 func (a *Answer) PutAbsent(b *Builder) {
 	for i := range a.Properties {
-		if a.Properties[i].NotEmpty {
+		if a.Properties[i].NotEmpty { // is false without a value, also if it declares no Absent
 			b.Flag(a.Properties[i].Name, false)
 			continue
 		}

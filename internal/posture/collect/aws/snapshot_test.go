@@ -80,7 +80,7 @@ func operation(r *http.Request) string {
 		return service + "/" + target[strings.LastIndex(target, ".")+1:]
 	}
 	for _, c := range restCalls {
-		if c.service == host && c.path.MatchString(r.URL.Path) {
+		if c.service == service && c.path.MatchString(r.URL.Path) {
 			return service + "/" + c.name
 		}
 	}

@@ -46,7 +46,7 @@ func decodeXML(out, body []byte, name string, n *node) ([]byte, error) {
 		if t == tokenEOF {
 			return d.out, nil
 		}
-		if t == tokenStart && len(d.open) == 1 {
+		if t == tokenStart && len(d.open) == 1 { // a second root element
 			return nil, ErrTrailing
 		}
 	}
@@ -119,7 +119,7 @@ func (d *xmlDecoder) structure(n *node) error {
 		if err := d.field(f); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		if repeated {
+		if repeated { // as a flattened list is if its items are not consecutive
 			o.merge(&d.out, f)
 		}
 	}
@@ -197,8 +197,8 @@ func (d *xmlDecoder) flatList(f *field) error {
 	}
 }
 
-// sameFieldFollows reports whether the next tag starts the same field again. If not, the tag is
-// unread.
+// sameFieldFollows reports whether the next tag starts the same field again. If not, it pushes the tag
+// back: the next call of next returns it.
 func (d *xmlDecoder) sameFieldFollows(f *field) (bool, error) {
 	t, err := d.next()
 	if err != nil {
