@@ -63,12 +63,14 @@ func storeHistory(ctx context.Context, st *store.Store, p estate.History) error 
 	groups := desktop.Grouper{NewID: store.ChangeID}
 	groups.Group(p.Changes)
 	errs := []error{st.AppendChanges(ctx, p.Changes)}
+	versions := make(map[string]int64)
 	for _, r := range p.Rules {
+		versions[r.ID] = r.Version
 		errs = append(errs, st.AddRule(ctx, r))
 	}
 	var alerts []alert.Transition
 	for _, a := range p.Alerts {
-		alerts = append(alerts, alert.Transition{Alert: a})
+		alerts = append(alerts, alert.Transition{RuleVersion: versions[a.RuleID], Alert: a})
 	}
 	return errors.Join(append(errs, st.Apply(ctx, alerts),
 		st.AddSamples(ctx, desktop.FineStep, p.Fine), st.AddSamples(ctx, desktop.CoarseStep, p.Coarse))...)
