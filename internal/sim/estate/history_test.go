@@ -64,3 +64,14 @@ func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 		t.Errorf("sessions of %d days, want %d", len(days), HistoryDays)
 	}
 }
+
+func TestHistoryHasAnAlertOfTheLastDay(t *testing.T) {
+	t.Parallel()
+	for hours := 0; hours < 14*24; hours += 5 {
+		now := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC).Add(time.Duration(hours) * time.Hour)
+		alerts := GenerateHistory(historyInventory(), now, "http://127.0.0.1/notices").Alerts
+		if last := alerts[len(alerts)-1].ResolvedAt; now.Sub(last) > 24*time.Hour || last.After(now) {
+			t.Errorf("at %s, the last alert was resolved at %s", now, last)
+		}
+	}
+}
