@@ -103,8 +103,9 @@ func probeGateways(ctx context.Context, gateways []desktop.SecureGateway) []desk
 	return out
 }
 
-// minOpenTime is how long a gateway must keep a new connection open to count as up.
-const minOpenTime = 100 * time.Millisecond
+// minOpenTime is how long a gateway must keep a new connection open to count as up. The news that a
+// distant gateway closed it takes a round trip.
+const minOpenTime = 500 * time.Millisecond
 
 // accepts reports whether an address accepts connections and does not close
 // them at once. Gateways may send first or wait for the client.
