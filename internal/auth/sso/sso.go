@@ -196,8 +196,8 @@ type Login struct {
 }
 
 // Finish ends a login: it verifies the parameters that the provider sent back
-// with the browser. Cookie is the value that Start returned. If Finish fails, the
-// returned login has only what was verified until then.
+// with the browser. Cookie is the value that Start returned. If Finish fails, it
+// returns the members of the login that it had verified before the failure.
 func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) (Login, error) {
 	a, err := p.open(ctx, cookie)
 	if err != nil {

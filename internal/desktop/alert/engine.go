@@ -178,7 +178,7 @@ func (e *Engine) forgetNotes(ctx context.Context, notes map[string]Note, now tim
 		if !isResolved && !n.empty(now) {
 			continue
 		}
-		// ChangeNote deletes the note if it is empty afterwards.
+		// ChangeNote deletes the note if it is empty after the change.
 		_, err := e.Store.ChangeNote(ctx, group, n.RuleID, now, func(n *Note) {
 			n.AcknowledgedBy, n.AcknowledgedAt, n.Comment = "", time.Time{}, ""
 		})

@@ -103,8 +103,8 @@ func probeGateways(ctx context.Context, gateways []desktop.SecureGateway) []desk
 	return out
 }
 
-// minOpenTime is how long a gateway must keep a new connection open to count as up. The news that a
-// distant gateway closed it takes a round trip.
+// minOpenTime is how long a gateway must keep a new connection open to count as up. It is
+// longer than the round trip to a distant gateway that closes the connection.
 const minOpenTime = 500 * time.Millisecond
 
 // accepts reports whether an address accepts connections and does not close

@@ -60,7 +60,8 @@ func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) Histo
 	for day := HistoryDays; day >= 1; day-- {
 		p.day(now.Add(-time.Duration(day) * 24 * time.Hour).Truncate(24 * time.Hour))
 	}
-	p.gatewayProblem(now.Add(-3*time.Hour), 25*time.Minute) // lists of alerts begin a day ago, and are never empty
+	// The API lists the alerts of the last 24 hours. Without this failure, the list would be empty on some days.
+	p.gatewayProblem(now.Add(-3*time.Hour), 25*time.Minute)
 	slices.SortStableFunc(p.Changes, func(a, b desktop.Change) int { return a.At.Compare(b.At) })
 	slices.SortStableFunc(p.Alerts, func(a, b alert.Alert) int { return a.Since.Compare(b.Since) })
 	p.sample()
