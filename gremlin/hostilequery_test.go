@@ -134,7 +134,7 @@ func TestLimitEndsNestedTraversals(t *testing.T) {
 // attempts.
 func TestHostileQueriesRespectTimeLimit(t *testing.T) {
 	if testing.Short() || raced {
-		t.Skip("slow, and needs an unloaded machine")
+		t.Skip("slow, and needs an unloaded machine: scripts/test runs it again without the race detector, and so does make query-limits")
 	}
 	g := denseGraph(t, 2000, 8)
 	budget := gremlin.Unlimited
@@ -160,7 +160,7 @@ func TestHostileQueriesRespectTimeLimit(t *testing.T) {
 // a small memory limit and a time limit.
 func TestHostileQueriesRespectMemoryLimit(t *testing.T) {
 	if testing.Short() || raced {
-		t.Skip("slow, and needs an undisturbed heap")
+		t.Skip("slow, and needs an undisturbed heap: scripts/test runs it again without the race detector, and so does make query-limits")
 	}
 	g := denseGraph(t, 2000, 8)
 	budget := gremlin.Unlimited
