@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columns, isolated, scaleOf } from './lines';
+import { columns, isolated } from './lines';
 
 const line = (label: string, ...points: [number, number][]) => ({ label, points: points.map(([at, value]) => ({ at, value })) });
 
@@ -41,10 +41,4 @@ it('isolated finds values without a neighbour', () => {
   expect(isolated([1, null, 2, 3, null, 4])).toEqual([0, 5]);
   expect(isolated([1, undefined, 2, null, undefined, 3])).toEqual([5]);
   expect(isolated([])).toEqual([]);
-});
-
-it('a scale ends at a round number above the largest value', () => {
-  expect(scaleOf(7)).toEqual({ top: 7.5, lines: [0, 2.5, 5, 7.5] });
-  expect(scaleOf(0)).toEqual({ top: 1, lines: [0, 1] });
-  expect(scaleOf(1234).top).toBe(1500);
 });

@@ -5,15 +5,6 @@ export interface Line {
   points: { at: number; value: number; least?: number; most?: number }[];
 }
 
-/** A round number above the largest value, and the lines below it. */
-export function scaleOf(most: number, parts = 3): { top: number; lines: number[] } {
-  const rough = Math.max(most, parts) / parts;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((m) => m * unit).find((s) => s >= rough) ?? rough);
-  const top = Math.ceil(Math.max(most, 1) / step) * step;
-  return { top, lines: Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step) };
-}
-
 /** The points of a line, with null between two of them that are much further apart than usual: nothing was measured there. */
 function withGaps(points: Line['points']): { at: number; point: Line['points'][number] | null }[] {
   const distance = (i: number) => (points[i]?.at ?? 0) - (points[i - 1]?.at ?? 0);

@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import { colours } from './colours';
-import { hasBand, isolated, scaleOf, type Line } from './lines';
+import { hasBand, isolated, type Line } from './lines';
+import { scaleOf } from './scale';
 import { count } from './text';
 import { clockTime, day } from './time';
 

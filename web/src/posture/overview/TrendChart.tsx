@@ -1,4 +1,5 @@
 import { useState, type PointerEvent } from 'react';
+import { scaleOf } from '../../parts/scale';
 import { count } from '../../parts/text';
 import { day } from '../../parts/time';
 import { jumpText, type Jump } from './jump';
@@ -8,15 +9,6 @@ import { useWidth } from '../../parts/useWidth';
 const height = 296;
 const plot = { top: 8, bottom: 212, left: 42, right: 116 };
 const bars = { middle: 250, most: 26 };
-
-/** The top of the axis, a round number not below the largest value, and the values of its grid lines. */
-function scale(most: number): { top: number; lines: number[] } {
-  const rough = Math.max(most, 4) / 4;
-  const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(1, [1, 2, 2.5, 5, 10].map((m) => m * unit).find((s) => s >= rough) ?? rough);
-  const top = Math.ceil(Math.max(most, 1) / step) * step;
-  return { top, lines: Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step) };
-}
 
 function stacks(series: Series): { name: string; from: number[]; to: number[] }[] {
   const base = series.times.map(() => 0);
@@ -36,7 +28,7 @@ export function TrendChart({ series, jump }: { series: Series; jump: Jump | unde
   const x = (i: number) => plot.left + (i * (width - plot.left - right)) / Math.max(n - 1, 1);
   const parts = stacks(series);
   const open = parts.at(-1)?.to ?? [0];
-  const { top, lines } = scale(Math.max(...open));
+  const { top, lines } = scaleOf(Math.max(...open), 4);
   const y = (v: number) => plot.bottom - (v * (plot.bottom - plot.top)) / top;
   const most = Math.max(1, ...series.raised, ...series.resolved);
   const bar = (v: number) => (v === 0 ? 0 : Math.max(1.5, (v * bars.most) / most));
