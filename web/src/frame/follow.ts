@@ -35,10 +35,17 @@ async function readEvents(address: string, signal: AbortSignal, onOpen: () => vo
   }
 }
 
-const sleep = (time: number, signal: AbortSignal) =>
+/** Resolves after a time, or when the signal aborts. */
+export const sleep = (time: number, signal: AbortSignal) =>
   new Promise<void>((done) => {
-    const timer = setTimeout(done, time);
-    signal.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end); // the signal outlives many sleeps
+      done();
+    };
+    const timer = setTimeout(end, time);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
   });
 
 /** Receives server-sent events while the page is visible. It returns whether the stream is open: while it is not, the caller must poll. */
