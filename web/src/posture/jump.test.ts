@@ -17,7 +17,10 @@ vi.mock('../api/posture', () => ({
     post: (path: string, { body }: { body: Body }) => {
       if (path === '/v1/rules/query' && body.filters?.queryString === 'many rules')
         return Promise.resolve({ results: [], continuationToken: 'next' });
-      if (path === '/v1/entities/query' && body.filters!.nameSearch!.split(' ').length > 12) return Promise.reject(new Error('400'));
+      if (path === '/v1/entities/query') {
+        const words = body.filters!.nameSearch!.match(/[\p{L}\p{Nd}]+/gu)?.length ?? 0;
+        if (words < 1 || words > 12) return Promise.reject(new Error('400'));
+      }
       if (path !== '/v1/cloud-accounts/query') return Promise.resolve({ results: [] });
       return Promise.resolve(
         body.paginationInfo.continuationToken
@@ -43,6 +46,13 @@ test('a text with more words than the server accepts for names of resources is s
     unsearched: ['Resources were not searched: the text has more than 12 words.'],
   });
   expect((await jumpTargets(Array(12).fill('word').join(' '))).unsearched).toEqual([]);
+});
+
+test('a text without letters and digits is searched without resources, which is said', async () => {
+  for (const text of ['::', '½ ½'])
+    // the server does not count fractions as digits
+    expect((await jumpTargets(text)).unsearched).toEqual(['Resources were not searched: the text has no letters or digits.']);
+  expect((await jumpTargets('10.0.0.1')).unsearched).toEqual([]);
 });
 
 test('if the controls cannot be read, the search says so, finds the others, and reads the controls again the next time', async () => {

@@ -45,8 +45,9 @@ function findControls(text: string): Promise<Control[]> {
 
 /** Accounts, rules, controls and resources whose name matches. If the controls cannot be read, the others are found anyway. */
 export async function jumpTargets(text: string): Promise<Found> {
-  const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+  const words = text.match(/[\p{L}\p{Nd}]+/gu)?.length ?? 0;
   const unsearched: string[] = [];
+  if (words === 0) unsearched.push('Resources were not searched: the text has no letters or digits.');
   if (words > mostWords) unsearched.push(`Resources were not searched: the text has more than ${mostWords} words.`);
   const [accounts, rules, entities, found] = await Promise.all([
     readAccounts(),
