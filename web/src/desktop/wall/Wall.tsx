@@ -18,7 +18,7 @@ import { Hatch } from '../Hatch';
 import { ComponentPanel } from '../kinds/ComponentPanel';
 import { rank, worst, type Status } from '../status';
 import { FarmTiles, type Colour } from './FarmTiles';
-import { groupOf, groups } from './groups';
+import { groupNamed, groupOf, groups } from './groups';
 import '../kinds/kinds.css';
 import '../health/health.css';
 import './wall.css';
@@ -215,9 +215,10 @@ export default function Wall() {
   const groupBy: GroupBy = search.group === 'state' || search.group === 'version' ? search.group : 'farm';
   const farms = useQuery(farmsQuery);
   const all = query.data ?? [];
+  const group = groupNamed(search.status);
   const names = new Map(farms.data?.map((f) => [f.id, f.name]));
   const matches = (s: RDSServer) =>
-    (!search.status || groupOf(s).name === search.status) &&
+    (!group || groupOf(s) === group) &&
     `${s.name} ${names.get(s.farm_id)} ${s.details.agent_version} ${words(s.details.operating_system)}`
       .toLowerCase()
       .includes((search.q ?? '').toLowerCase());
@@ -235,7 +236,7 @@ export default function Wall() {
       }))
       .sort((a, b) => wallRank(a.status) - wallRank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }));
   }, [all, farms.data, groupBy]);
-  const shown = rows.filter((r) => r.servers.some(matches) || (!search.q && !search.status));
+  const shown = rows.filter((r) => r.servers.some(matches) || (!search.q && !group));
   const server = all.find((s) => s.id === id);
   const chosen = rows.find((r): r is FarmRow & { farm: Farm } => r.farm?.id === search.farm && r.farm !== undefined);
   const table = search.view === 'table';
@@ -332,7 +333,7 @@ export default function Wall() {
         />
         <Segments
           label="State"
-          value={search.status ?? 'all'}
+          value={group?.name ?? 'all'}
           onChange={(s) => change({ status: s === 'all' ? undefined : s })}
           options={[
             { value: 'all', label: 'All', count: all.length },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RDSServer } from '../../api/desktop';
 import { healthMark } from '../status';
-import { groupOf, groups } from './groups';
+import { groupNamed, groupOf, groups } from './groups';
 
 const server = (health: RDSServer['health'], state: RDSServer['details']['state'], more: Partial<RDSServer> = {}) =>
   ({ enabled: true, health, details: { state }, ...more }) as RDSServer;
@@ -19,6 +19,11 @@ test('only servers with a warning are grouped by its cause', () => {
   expect(groupOf(server('OK', 'DISCONNECTED')).name).toBe('available');
   expect(groupOf(server('UNKNOWN', 'WAIT_FOR_AGENT')).name).toBe('unknown');
   expect(groupOf(server('DISABLED', 'AGENT_UNREACHABLE', { enabled: false })).name).toBe('disabled');
+});
+
+test('an address names one of the groups, or none', () => {
+  expect(groupNamed('draining')?.label).toBe('Draining');
+  for (const name of ['unreachable', 'provisioning', '', undefined]) expect(groupNamed(name)).toBeUndefined();
 });
 
 test('the mark of a server is that of its health', () => {

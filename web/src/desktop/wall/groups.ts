@@ -19,6 +19,9 @@ const disabled: Group = { name: 'disabled', label: 'Disabled', mark: 'off' };
 /** The groups in which the wall shows RDS servers. */
 export const groups = [available, error, full, draining, warning, unknown, disabled];
 
+/** The group that an address names; undefined if none has this name, such as "unreachable" in addresses of earlier versions. */
+export const groupNamed = (name: string | undefined) => groups.find((g) => g.name === name);
+
 const drains: RDSServer['details']['state'][] = ['AGENT_DRAIN_MODE', 'AGENT_DRAIN_UNTIL_RESTART', 'MAINTENANCE'];
 
 /** The group of a server: by its health, so that the wall counts as the health map does; warnings also by their cause. */
