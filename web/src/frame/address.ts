@@ -20,8 +20,8 @@ export function formatSearch(search: Record<string, unknown>): string {
 }
 
 /**
- * Splits a list at its commas. A backslash escapes a comma or another backslash. Before any other character it stands for itself, so that
- * addresses from before the escapes still work.
+ * Splits a list at its commas. A backslash escapes a comma or another backslash. Before any other character it stands for itself, as in
+ * addresses from before the escapes. Those are misread only if a backslash was before a comma or another backslash.
  */
 export function listOf(text: string | undefined): string[] {
   if (!text) return [];
