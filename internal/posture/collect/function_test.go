@@ -3,7 +3,6 @@ package collect_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // functions are functions for declarations: one counts the buckets of an owner, one lists the
-// owners.
+// owners, and one selects buckets and fails if it may not read one of them.
 var functions = resource.Functions{
 	Derive: map[string]resource.Function{"buckets": {
 		Properties: []resource.Property{{Name: "buckets", Kind: resource.Long, Doc: "How many buckets it has."}},
@@ -47,8 +46,16 @@ var functions = resource.Functions{
 			return nil
 		})
 		return all, err
-	}}, "big": {Apply: func(_ context.Context, _ resource.Caller, items []resource.Item) ([]resource.Item, error) {
-		return slices.DeleteFunc(items, func(item resource.Item) bool { return item.Get("kind").Str != "big" }), nil
+	}}, "big": {Apply: func(_ context.Context, _ resource.Caller, items []resource.Item) (big []resource.Item, err error) {
+		for _, item := range items {
+			switch item.Get("kind").Str {
+			case "big":
+				big = append(big, item)
+			case "locked":
+				err = collect.ErrDenied
+			}
+		}
+		return big, err
 	}}},
 }
 
@@ -131,6 +138,11 @@ func TestFailingFunctions(t *testing.T) {
 	got, err := list(t, r, "AWS.Test.Owner")
 	if diff := cmp.Diff([]string{"x buckets=?"}, got); diff != "" || !errors.Is(err, collect.ErrDenied) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	r, _ = functionReader(t, `{"buckets":[{"name":"a","kind":"big"},{"name":"b","kind":"locked"}]}`)
+	got, err = list(t, r, "AWS.Test.BigBucket")
+	if diff := cmp.Diff([]string{"a kind=big"}, got); diff != "" || !errors.Is(err, collect.ErrDenied) {
+		t.Errorf("a list whose last stage is a function that fails: %v (-want +got)\n%s", err, diff)
 	}
 	r, _ = functionReader(t, `{"buckets":[{"name":"a","owner":"x"}]}`, "!identity")
 	if got, err := list(t, r, "AWS.Test.Owner"); !errors.Is(err, collect.ErrIdentity) || len(got) > 0 {

@@ -198,14 +198,13 @@ func (r *Reader) stages(ctx context.Context, stages []resource.Stage, parent *re
 func (r *Reader) nextStage(ctx context.Context, rest []resource.Stage, items []resource.Item, f *Failures, last visit) error {
 	s := &rest[0]
 	if s.Function != "" {
-		results, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, items)
-		if err != nil {
-			return err
+		next := last
+		if len(rest) > 1 {
+			next = func(ctx context.Context, items []resource.Item) error {
+				return r.nextStage(ctx, rest[1:], items, f, last)
+			}
 		}
-		if len(rest) == 1 {
-			return visitIfAny(ctx, last, results)
-		}
-		return r.nextStage(ctx, rest[1:], results, f, last)
+		return r.apply(ctx, s, items, next)
 	}
 	if s.Batch != nil {
 		for batch := range slices.Chunk(items, s.Batch.Size) {
@@ -261,11 +260,7 @@ func (r *Reader) stage(ctx context.Context, s *resource.Stage, parent *resource.
 		}
 		return next(ctx, []resource.Item{{Result: item, Parent: parent}})
 	case s.Function != "":
-		results, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, nil)
-		if len(results) > 0 { // keep the items although the list is incomplete
-			err = errors.Join(next(ctx, results), err)
-		}
-		return err
+		return r.apply(ctx, s, nil, next)
 	case parent != nil && !s.When.Hold(parent, r.Context.Vars):
 		return nil
 	case s.Call == "":
@@ -274,6 +269,13 @@ func (r *Reader) stage(ctx context.Context, s *resource.Stage, parent *resource.
 	return r.pages(ctx, &s.Request, parent, r.Catalog.Shared(s.Call), func(answer gjson.Result) error {
 		return visitIfAny(ctx, next, itemsOf(s, answer, parent, r.Context.Vars))
 	})
+}
+
+// apply applies the list function of a stage to items, and visits its results. Results that the
+// function returns with an error are visited too: the list is then incomplete.
+func (r *Reader) apply(ctx context.Context, s *resource.Stage, items []resource.Item, next visit) error {
+	results, err := r.Catalog.ListFunction(s.Function).Apply(ctx, caller{r}, items)
+	return errors.Join(visitIfAny(ctx, next, results), err)
 }
 
 // visitIfAny visits items unless there are none.

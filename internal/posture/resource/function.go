@@ -40,7 +40,8 @@ type FunctionInput struct {
 }
 
 // A ListFunction converts the items of a stage into other items: it aggregates
-// them, or makes calls in an order that stages cannot express.
+// them, or makes calls in an order that stages cannot express. Items that it returns
+// with an error are kept, and the list is incomplete.
 type ListFunction struct {
 	Calls []string             // calls that it makes
 	Reads []posture.EntityType // types whose items it reads
