@@ -54,7 +54,7 @@ func (g *gate) enter(ctx context.Context, org, caller string) (leave func(), err
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for full := g.full(org, caller); full != nil; full = g.full(org, caller) {
-		if g.waiting >= g.limit.Queue {
+		if g.waiting >= g.limit.Queue || wait.Err() != nil {
 			return nil, full
 		}
 		g.waiting++
@@ -68,9 +68,6 @@ func (g *gate) enter(ctx context.Context, org, caller string) (leave func(), err
 		g.waiting--
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
-		}
-		if wait.Err() != nil {
-			return nil, full
 		}
 	}
 	g.running++

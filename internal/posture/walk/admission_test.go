@@ -95,6 +95,26 @@ func TestGate(t *testing.T) {
 	})
 }
 
+// TestGateAdmitsAtTheEndOfTheWait frees a place at the moment at which the waiting time of a query ends.
+func TestGateAdmitsAtTheEndOfTheWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(Admission{Total: 4, Org: 3, Caller: 1, Queue: 2, Wait: 2 * time.Second})
+		g.running, g.orgs["a"], g.callers["a/x"] = 1, 1, 1
+		waiting := try(t.Context(), g, "a", "x")
+		g.mu.Lock() // the query wakes when its time ends, and then waits for the lock
+		time.Sleep(g.limit.Wait)
+		g.running = 0
+		clear(g.orgs)
+		clear(g.callers)
+		g.mu.Unlock()
+		synctest.Wait()
+		if got := waiting(); !got.isAdmitted() {
+			t.Errorf("the query got %+v, want it to be admitted", got)
+		}
+	})
+}
+
 func TestGateNamesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
