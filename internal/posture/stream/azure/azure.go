@@ -55,7 +55,7 @@ func NewVerifier(s Streams, x *change.Index, now func() time.Time) *Verifier {
 type Verified struct {
 	posture.Delivery
 	Validation string // the code to return to Event Grid, which validates the endpoint; "" for none
-	Stale      int    // events that were skipped, because they are too old or from the future
+	Stale      int    // events that were skipped, because they are too old or from the future, without the one of an error
 }
 
 // Authenticate returns the stream that has the secret.
@@ -112,7 +112,7 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 		o.Messages = append(o.Messages, m)
 	}
 	if len(o.Messages) == 0 {
-		return Verified{}, stale
+		return Verified{Stale: o.Stale - 1}, stale // the error stands for one of them
 	}
 	return o, nil
 }

@@ -145,6 +145,16 @@ func TestStaleEventsOfABatchAreSkipped(t *testing.T) {
 	}
 }
 
+// TestEveryStaleEventIsCounted has a batch of stale events only: the error counts as one of them.
+func TestEveryStaleEventIsCounted(t *testing.T) {
+	t.Parallel()
+	old := operation(subscription, nsg, now.Add(-2*time.Hour))
+	got, err := newVerifier().Verify(t.Context(), secret, nil, events.GridBatch(old, old, old))
+	if refusal.ReasonOf(err) != refusal.Stale || got.Stale != 2 {
+		t.Errorf("%d stale events without the one of the error, %v; want 2 and that the message is stale", got.Stale, err)
+	}
+}
+
 // TestStaleValidationOfABatchIsSkipped checks that an old validation has no answer.
 func TestStaleValidationOfABatchIsSkipped(t *testing.T) {
 	t.Parallel()
