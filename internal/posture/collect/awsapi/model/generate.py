@@ -170,7 +170,7 @@ def pagination(folder):
                 pages[name] = p
     many = lambda v: v if isinstance(v, list) else [v]
     for name, p in pages.items():
-        out = {"in": many(p["input_token"]), "out": many(p["output_token"]), "keys": many(p.get("result_key", []))}
+        out = {"in": many(p["input_token"]), "out": many(p["output_token"])}
         if p.get("more_results"):
             out["more"] = p["more_results"]
         if p.get("limit_key"):

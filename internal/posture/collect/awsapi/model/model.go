@@ -73,14 +73,13 @@ type Operation struct {
 	Output    *Shape     `json:"-"` // nil when it has no output
 }
 
-// A Page describes the pagination of an operation. Tokens and keys are JMESPath expressions
-// of botocore: names, dots, [-1] and ||.
+// A Page describes the pagination of an operation. Tokens are JMESPath expressions of botocore:
+// names, dots, [-1] and ||.
 type Page struct {
-	Input   []string `json:"in"`    // input members for the tokens
-	Output  []string `json:"out"`   // expressions of the next tokens in the output
-	More    string   `json:"more"`  // expression that tells whether there are more pages; may be empty
-	Results []string `json:"keys"`  // expressions of the lists in the output
-	Limit   string   `json:"limit"` // input member for the page size; may be empty
+	Input  []string `json:"in"`    // input members for the tokens
+	Output []string `json:"out"`   // expressions of the next tokens in the output
+	More   string   `json:"more"`  // expression that tells whether there are more pages; may be empty
+	Limit  string   `json:"limit"` // input member for the page size; may be empty
 }
 
 // A Shape is the type of a value.
