@@ -31,7 +31,7 @@ option() {
 }
 
 tear_down() {
-	local answer name region rule
+	local answer name region code failed=()
 	become "$1"
 	[[ -n $regions ]] || regions=$(aws ec2 describe-regions --query 'Regions[].RegionName' --output text | tr '\t' ' ')
 	if [[ -n $dry_run ]]; then
@@ -45,24 +45,39 @@ tear_down() {
 		}
 	fi
 	for region in $regions; do
-		if exists aws cloudformation describe-stacks --region "$region" --stack-name "$name"; then
-			run aws cloudformation delete-stack --region "$region" --stack-name "$name"
-		else
-			for rule in "$name" "$name-heartbeat"; do
-				drop aws events remove-targets --region "$region" --rule "$rule" --ids vigil
-				drop aws events delete-rule --region "$region" --name "$rule"
-			done
-			drop aws sns delete-topic --region "$region" --topic-arn "arn:${partition}:sns:$region:$1:$name"
-		fi
-		# The region that calls Vigil was the first one of setup.sh, whose --regions may
-		# have been others.
-		drop aws events delete-api-destination --region "$region" --name "$name"
-		drop aws events delete-connection --region "$region" --name "$name"
+		set +e
+		(
+			set -e
+			tear_down_region "$1" "$name" "$region"
+		)
+		code=$?
+		set -e
+		[[ $code -eq 0 ]] || failed+=("$region")
 	done
+	# The server keeps the name of the stream, so that the script can be run again.
+	[[ ${#failed[@]} -eq 0 ]] || die "$1: not removed in: ${failed[*]}; if the stream was not set up there, run the script again with --regions and the other regions"
 	drop aws iam delete-role-policy --role-name "$name" --policy-name send
 	drop aws iam delete-role --role-name "$name"
 	report "$1" false
 	[[ -n $dry_run ]] || call DELETE "/v1/cloud-accounts/$1/event-stream" >/dev/null
+}
+
+# tear_down_region ACCOUNT NAME REGION removes what the stream has in one region.
+tear_down_region() {
+	local rule
+	if exists aws cloudformation describe-stacks --region "$3" --stack-name "$2"; then
+		run aws cloudformation delete-stack --region "$3" --stack-name "$2"
+	else
+		for rule in "$2" "$2-heartbeat"; do
+			drop aws events remove-targets --region "$3" --rule "$rule" --ids vigil
+			drop aws events delete-rule --region "$3" --name "$rule"
+		done
+		drop aws sns delete-topic --region "$3" --topic-arn "arn:${partition}:sns:$3:$1:$2"
+	fi
+	# The region that calls Vigil was the first one of setup.sh, whose --regions may
+	# have been others.
+	drop aws events delete-api-destination --region "$3" --name "$2"
+	drop aws events delete-connection --region "$3" --name "$2"
 }
 
 take_options "$@"
