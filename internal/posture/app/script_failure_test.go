@@ -177,6 +177,54 @@ func TestTeardownOfOtherRegions(t *testing.T) {
 	}
 }
 
+// TestTeardownContinuesWithOtherRegions denies the access to one region: the stream is removed from
+// the other, the script names the region, and removes the rest when it is run again.
+func TestTeardownContinuesWithOtherRegions(t *testing.T) {
+	t.Parallel()
+	for words, refusal := range map[string]string{
+		"cloudformation describe-stacks --region us-east-1": "An error occurred (AccessDenied) when calling the DescribeStacks operation: explicit deny in a service control policy",
+		"sns delete-topic --region us-east-1":               "An error occurred (AuthorizationError) when calling the DeleteTopic operation",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			d := newScriptFixture(t)
+			id := d.customers()[posture.AWS][0]
+			d.mustRun(posture.AWS, "link.sh", id)
+			before := d.Objects()
+			d.mustRun(posture.AWS, "setup.sh", id)
+			d.override("aws", words, fmt.Sprintf("echo %q >&2; exit 254", refusal))
+			printed, err := d.bash(posture.AWS, "teardown.sh", id)
+			if err == nil || !strings.Contains(printed, id+": not removed in: us-east-1; ") || !strings.Contains(printed, "not done for: "+id) {
+				t.Errorf("%v\n%s", err, printed)
+			}
+			left := strings.Join(d.Objects(), "\n")
+			if strings.Contains(left, "/eu-west-1/") || !strings.Contains(left, "/us-east-1/topic/") || d.status(id, "eventStreamStatus") != "connected" {
+				t.Errorf("left are\n%s", left)
+			}
+			d.override("aws", words, "exec \"$0-simulated\" \"$@\"")
+			d.mustRun(posture.AWS, "teardown.sh", id)
+			if after := d.Objects(); !slices.Equal(before, after) {
+				t.Errorf("torn down: %s\nbefore: %s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+			}
+		})
+	}
+}
+
+// TestTeardownWhereAPIDestinationsAreNotOffered removes a stream that uses a region without them.
+func TestTeardownWhereAPIDestinationsAreNotOffered(t *testing.T) {
+	t.Parallel()
+	d := newScriptFixture(t)
+	id := d.customers()[posture.AWS][0]
+	d.mustRun(posture.AWS, "link.sh", id)
+	before := d.Objects()
+	d.mustRun(posture.AWS, "setup.sh", id)
+	d.override("aws", "events delete-api-destination --region us-east-1", "echo 'An error occurred (UnknownOperationException) when calling the DeleteApiDestination operation: Operation is disabled in this region.' >&2; exit 254")
+	d.mustRun(posture.AWS, "teardown.sh", id)
+	if after := d.Objects(); !slices.Equal(before, after) {
+		t.Errorf("torn down: %s\nbefore: %s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+	}
+}
+
 // deniedByGoogle is what gcloud prints when the caller may not read an object.
 const deniedByGoogle = "ERROR: (gcloud) PERMISSION_DENIED: Permission 'get' denied on resource (or it may not exist)."
 
@@ -214,6 +262,9 @@ func TestRemovalFailsWhenObjectsCannotBeRead(t *testing.T) {
 			if err == nil || !strings.Contains(printed, c.refusal) || !strings.Contains(printed, "not done for: "+id) {
 				t.Errorf("%v\n%s", err, printed)
 			}
+			if strings.Contains(printed, "if the subscription was deleted") != strings.Contains(strings.ToLower(c.refusal), "subscription") {
+				t.Errorf("the script says what to do for a deleted subscription, or does not:\n%s", printed)
+			}
 			if slices.ContainsFunc(d.Calls(), func(call cli.Call) bool { return call.String() == c.next }) {
 				t.Errorf("%s runs\n%s", c.next, printed)
 			}
@@ -232,13 +283,14 @@ func TestLinkingFailsWhenObjectsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		p              posture.Provider
-		program, words string // what is refused; "--" tells get-role from get-role-policy
+		program, words string // what is refused; "--" tells get-role from get-role-policy, and get-policy from get-policy-version
 		arguments      []string
 		changes        bool // whether it may change anything before
 	}{
 		{posture.AWS, "aws", "iam get-role --", nil, false},
 		{posture.AWS, "aws", "iam get-role --", []string{"--cloudformation"}, false},
 		{posture.AWS, "aws", "iam get-role-policy", nil, true},
+		{posture.AWS, "aws", "iam get-policy --", nil, true},
 		{posture.Azure, "az", "ad sp show", nil, false},
 		{posture.Azure, "az", "ad app permission list", nil, false},
 		{posture.GCP, "gcloud", "iam service-accounts describe", nil, true},
@@ -268,6 +320,30 @@ func TestLinkingFailsWhenObjectsCannotBeRead(t *testing.T) {
 			}
 			d.override(c.program, c.words, "exec \"$0-simulated\" \"$@\"")
 			d.mustRun(c.p, "link.sh", append(c.arguments, id)...)
+		})
+	}
+}
+
+// TestSetupFailsWhenDestinationsCannotBeRead checks that setup.sh does not try to create what it may
+// not read, and works again when it may.
+func TestSetupFailsWhenDestinationsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const denied = "An error occurred (AccessDeniedException)"
+	for words, next := range map[string]string{
+		"events describe-connection": "events create-connection", "events describe-api-destination": "events create-api-destination",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			d := newScriptFixture(t)
+			id := d.customers()[posture.AWS][0]
+			d.mustRun(posture.AWS, "link.sh", id)
+			d.override("aws", words, fmt.Sprintf("echo %q >&2; exit 254", denied))
+			printed, err := d.bash(posture.AWS, "setup.sh", "--api-destination", id)
+			if err == nil || !strings.Contains(printed, denied) || strings.Contains(printed, "+ aws "+next) {
+				t.Errorf("%v\n%s", err, printed)
+			}
+			d.override("aws", words, "exec \"$0-simulated\" \"$@\"")
+			d.mustRun(posture.AWS, "setup.sh", "--api-destination", id)
 		})
 	}
 }

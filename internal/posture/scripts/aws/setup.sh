@@ -126,7 +126,8 @@ send_file() {
 # set_destination ACCOUNT NAME ENDPOINT SECRET sets up the stream without SNS: the first
 # region calls Vigil, the others forward their events to it.
 set_destination() {
-	local region home=${regions%% *} connection destination caller bus
+	local region home=${regions%% *} caller bus
+	local connection=CONNECTION destination=DESTINATION # nothing is made in a dry run
 	local trust='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 	bus="arn:${partition}:events:$home:$1:event-bus/default"
 	caller="arn:${partition}:iam::$1:role/$2"
@@ -134,13 +135,13 @@ set_destination() {
 	run aws iam put-role-policy --role-name "$2" --policy-name send --policy-document \
 		"{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"events:InvokeApiDestination\",\"Resource\":\"arn:${partition}:events:$home:$1:api-destination/$2/*\"},{\"Effect\":\"Allow\",\"Action\":\"events:PutEvents\",\"Resource\":\"$bus\"}]}"
 	local action=create-connection
-	aws events describe-connection --region "$home" --name "$2" >/dev/null 2>&1 && action=update-connection
+	exists aws events describe-connection --region "$home" --name "$2" && action=update-connection
 	send_file "$home" "$action" "{\"Name\":\"$2\",\"AuthorizationType\":\"API_KEY\",\"AuthParameters\":{\"ApiKeyAuthParameters\":{\"ApiKeyName\":\"X-Event-Token\",\"ApiKeyValue\":\"$4\"}}}" || return
-	connection=$(aws events describe-connection --region "$home" --name "$2" --query ConnectionArn --output text 2>/dev/null || true)
+	[[ -n $dry_run ]] || connection=$(aws events describe-connection --region "$home" --name "$2" --query ConnectionArn --output text)
 	action=create-api-destination
-	aws events describe-api-destination --region "$home" --name "$2" >/dev/null 2>&1 && action=update-api-destination
+	exists aws events describe-api-destination --region "$home" --name "$2" && action=update-api-destination
 	send_file "$home" "$action" "{\"Name\":\"$2\",\"ConnectionArn\":\"$connection\",\"InvocationEndpoint\":\"$3\",\"HttpMethod\":\"POST\",\"InvocationRateLimitPerSecond\":50}" || return
-	destination=$(aws events describe-api-destination --region "$home" --name "$2" --query ApiDestinationArn --output text 2>/dev/null || true)
+	[[ -n $dry_run ]] || destination=$(aws events describe-api-destination --region "$home" --name "$2" --query ApiDestinationArn --output text)
 	for region in $regions; do
 		run aws events put-rule --region "$region" --name "$2" --event-pattern "$pattern" --tags Key=created-by,Value=vigil >/dev/null
 		if [[ $region == "$home" ]]; then

@@ -4,7 +4,8 @@
 # In the first project, or in the project of --home, the script creates a service account
 # with a key that it sends directly to Vigil. In each project, it grants the service
 # account a role that can read the configuration of resources, but not the data in them.
-# Then it adds everything to Vigil and links it. Running it again changes nothing.
+# Then it adds everything to Vigil and links it. Run it again after an upgrade of Vigil: it
+# updates the role if this version reads more, and changes nothing otherwise.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] PROJECT...
 #

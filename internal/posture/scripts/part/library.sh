@@ -151,9 +151,10 @@ check_accounts() {
 	[[ $count -le 100 ]] || die "$count accounts given, but one run handles at most 100"
 }
 
-# missing matches the errors by which clouds report that an object does not exist. A service
-# of Google Cloud that is disabled in a project has no objects there.
-missing="NoSuchEntity|NotFound|NOT_FOUND|not found|not exist|doesn't exist|could not be found|SERVICE_DISABLED|has not been used in project"
+# missing matches the errors by which clouds report that an object does not exist. Nothing
+# exists either in a project of Google Cloud in which the service is disabled, or in a region
+# of AWS that does not offer the operation.
+missing="NoSuchEntity|NotFound|NOT_FOUND|not found|not exist|doesn't exist|could not be found|SERVICE_DISABLED|has not been used in project|UnknownOperationException"
 
 # denied matches the error by which Google Cloud refuses access: "denied on resource (or it may
 # not exist)".
@@ -171,6 +172,9 @@ exists() {
 	answer=$("$@" 2>&1 >/dev/null) && return
 	! grep -qiE "$unreadable|$denied" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return 1
 	say "$answer"
+	if grep -qiE "$unreadable" <<<"$answer"; then
+		say "if the subscription was deleted, remove its account from Vigil: that removes its event stream, too"
+	fi
 	die "cannot find out whether it exists: $(printf '%q ' "$@")"
 }
 

@@ -3,12 +3,12 @@
 # policy, so the oldest one is deleted first.
 save_policy() {
 	local version document old
-	version=$(aws iam get-policy --policy-arn "$1" --query Policy.DefaultVersionId --output text 2>/dev/null || true)
-	if [[ -z $version ]]; then
+	if ! exists aws iam get-policy --policy-arn "$1"; then
 		run aws iam create-policy --policy-name "${1##*/}" --description 'Vigil reads how resources are configured' \
 			--policy-document "file://$2" --tags Key=created-by,Value=vigil >/dev/null
 		return
 	fi
+	version=$(aws iam get-policy --policy-arn "$1" --query Policy.DefaultVersionId --output text)
 	document=$(aws iam get-policy-version --policy-arn "$1" --version-id "$version" --query PolicyVersion.Document --output json)
 	if [[ $(tr -d '[:space:]' <<<"$document") == "$(tr -d '[:space:]' <"$2")" ]]; then
 		return
