@@ -2,6 +2,7 @@ package channel
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"vigil/internal/posture/notify"
@@ -25,17 +26,13 @@ func (s *Senders) slack(ctx context.Context, c notify.Channel, m notify.Message)
 	return s.post(ctx, c.Value("url"), nil, encode(map[string]any{"text": text, "unfurl_links": false}), nil)
 }
 
-// teamsText escapes the Markdown of an adaptive card's TextBlock.
-var teamsText = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "*", `\*`, "_", `\_`)
-
-// teams posts an adaptive card to a workflow webhook of Microsoft Teams.
+// teams posts an adaptive card to a workflow webhook of Microsoft Teams. Its texts are not in
+// TextBlocks: these interpret Markdown, whose escapes some Teams clients display.
 func (s *Senders) teams(ctx context.Context, c notify.Channel, m notify.Message) error {
 	block := func(text string, more map[string]any) map[string]any {
-		b := map[string]any{"type": "TextBlock", "text": teamsText.Replace(text), "wrap": true}
-		for name, value := range more {
-			b[name] = value
-		}
-		return b
+		run := map[string]any{"type": "TextRun", "text": text}
+		maps.Copy(run, more)
+		return map[string]any{"type": "RichTextBlock", "inlines": []any{run}}
 	}
 	body := []any{block(m.Title(), map[string]any{"weight": "Bolder", "size": "Medium"})}
 	for _, line := range m.Lines(shownLines) {
