@@ -179,8 +179,24 @@ type Meta struct {
 	Value Value
 }
 
-// AddProperty adds a value to a key of a vertex.
+// maxMeta is the number of meta-properties that a value can have: [MetaPropertyOf] has 15 bits for
+// the index.
+const maxMeta = 1 << 15
+
+// checkMeta returns an error if the value has too many meta-properties.
+func (p VertexProperty) checkMeta() error {
+	if len(p.Meta) > maxMeta {
+		return fmt.Errorf("set property: a value has %d meta-properties, more than %d: %w", len(p.Meta), maxMeta, ErrTooLarge)
+	}
+	return nil
+}
+
+// AddProperty adds a value to a key of a vertex. It fails with [ErrTooLarge] if the value has more
+// than 32,768 meta-properties.
 func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error {
+	if err := p.checkMeta(); err != nil {
+		return err
+	}
 	c, row := b.vertices.column(vertex, Key(b.keys.intern(key)))
 	if err := b.charge(p.Value); err != nil {
 		return err

@@ -63,6 +63,41 @@ func TestBuilderLimits(t *testing.T) {
 	}
 }
 
+// TestMetaPropertyLimit gives a value as many meta-properties as a reference can address, and one more.
+func TestMetaPropertyLimit(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 15
+	withMeta := func(n int) graph.VertexProperty {
+		p := graph.VertexProperty{Value: graph.Int(1)}
+		for i := range n {
+			p.Meta = append(p.Meta, graph.Meta{Key: "m", Value: graph.Int(int32(i))})
+		}
+		return p
+	}
+	b := graph.NewBuilder(graph.Limits{})
+	v, err := b.AddVertex(graph.Int(1), "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.AddProperty(v, "p", withMeta(most+1)); !errors.Is(err, graph.ErrTooLarge) {
+		t.Errorf("a value with %d meta-properties: %v", most+1, err)
+	}
+	if err := b.AddProperty(v, "p", withMeta(most)); err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := graph.MetaPropertyOf(v, 0, 0, most-1).Property(); last.Meta != most-1 || last.Edge {
+		t.Errorf("the last meta-property is %+v", last)
+	}
+	record := graph.Record{ID: graph.Int(1), Label: "A", Properties: []graph.PropertyRecord{{Key: "p", VertexProperty: withMeta(most + 1)}}}
+	if _, err := g.Patch([]graph.Change{{Record: record}}); !errors.Is(err, graph.ErrTooLarge) {
+		t.Errorf("a patch with %d meta-properties: %v", most+1, err)
+	}
+}
+
 func TestEdgeToMissingVertexIsHidden(t *testing.T) {
 	t.Parallel()
 	a, b := graph.String("a"), graph.String("b")

@@ -35,6 +35,9 @@ func (p *patch) collectEdits(ps []PropertyRecord) (map[Key]edit, error) {
 			cells[k] = edit{unknown: true, reason: reason}
 			continue
 		}
+		if err := pr.checkMeta(); err != nil {
+			return nil, err
+		}
 		if c.unknown {
 			c = edit{}
 		}

@@ -223,7 +223,12 @@ func (d *decoder) side(c *Column) *side {
 func (d *decoder) detail() detail {
 	dt := detail{id: d.value(0)}
 	const minSize = 4 + 1 // of a property: the number of its key, and a null
-	for range d.count(minSize) {
+	n := d.count(minSize)
+	if n > maxMeta {
+		d.fail("a value has too many meta-properties")
+		return dt
+	}
+	for range n {
 		k := d.number()
 		if k >= d.limits.keys {
 			d.fail("a property has a wrong key")

@@ -174,7 +174,7 @@ func EdgePropertyOf(e Handle, key Key) Value {
 }
 
 // MetaPropertyOf returns a reference to the m-th property of the i-th value of a
-// key of a vertex.
+// key of a vertex. A value has at most 32,768 of them.
 func MetaPropertyOf(v Handle, key Key, i, m int) Value {
 	return Value{kind: KindProperty, num: uint64(v)<<32 | uint64(key), aux: uint32(i), off: int16(m)}
 }
