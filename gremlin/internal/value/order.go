@@ -56,7 +56,11 @@ func Eq(s Space, a, b graph.Value) bool {
 		if setSize(a) != setSize(b) {
 			return false
 		}
-		x, y := align(sortedRuns(s, nil, a), sortedRuns(s, nil, b))
+		var by Space
+		if s != nil {
+			by = byHandle{s}
+		}
+		x, y := align(sortedRuns(s, by, a), sortedRuns(s, by, b))
 		return slices.EqualFunc(x, y, func(v, w graph.Value) bool { return Eq(s, v, w) })
 	}
 	if x, ok := Elems(a); ok {
@@ -73,6 +77,10 @@ func Eq(s Space, a, b graph.Value) bool {
 	}
 	return Equal(a, b)
 }
+
+// byHandle is a Space in which elements are ordered by handle: different vertex properties can have
+// the same id. Properties are ordered by key and value, because equal ones can have different handles.
+type byHandle struct{ Space }
 
 func isSet(v graph.Value) bool {
 	_, bulk := As[*BulkSet](v)
@@ -152,7 +160,8 @@ func isComparable(s Space, a, b graph.Value) bool {
 
 // contents returns what to compare, item by item, to order two values of one type: the items of
 // collections (see align for sets), the id of an element, key and value of a property or map
-// entry. It returns false for other values and, without a Space, for elements and properties.
+// entry. It returns false for other values, for elements with a byHandle, and for elements and
+// properties without a Space.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	if isSet(a) {
 		x, y = align(sortedRuns(s, s, a), sortedRuns(s, s, b))
@@ -171,7 +180,7 @@ func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 		ea, eb := a.Entry(), b.Entry()
 		return []graph.Value{ea.Key, ea.Value}, []graph.Value{eb.Key, eb.Value}, true
 	case graph.KindVertex, graph.KindEdge, graph.KindVertexProperty:
-		if s != nil {
+		if _, ok := s.(byHandle); !ok && s != nil {
 			return []graph.Value{s.ID(a)}, []graph.Value{s.ID(b)}, true
 		}
 	case graph.KindProperty:

@@ -201,6 +201,45 @@ func (w *work) ID(graph.Value) graph.Value                 { return graph.Null }
 func (w *work) Property(graph.Value) (string, graph.Value) { return "", graph.Null }
 func (w *work) Tick(n int) bool                            { w.n += n; return true }
 
+// properties is a Space of properties, by handle of the edge: key and value are those of the i-th entry.
+type properties struct {
+	work
+	all []graph.Entry
+}
+
+func (p *properties) Property(v graph.Value) (string, graph.Value) {
+	e := p.all[v.Property().Owner]
+	return e.Key.Str(), e.Value
+}
+
+func TestEqOfSetsOfProperties(t *testing.T) {
+	t.Parallel()
+	weight := func(w graph.Value) graph.Entry { return graph.Entry{Key: graph.String("weight"), Value: w} }
+	s := &properties{all: []graph.Entry{weight(graph.Int(1)), weight(graph.Int(2)), weight(graph.Long(2)), weight(graph.Int(1)), weight(graph.Int(3))}}
+	setOf := func(edges ...graph.Handle) graph.Value {
+		var members []graph.Value
+		for _, e := range edges {
+			members = append(members, graph.EdgePropertyOf(e, 0))
+		}
+		return graph.Set(members...)
+	}
+	for _, c := range []struct {
+		a, b graph.Value
+		want bool
+	}{
+		{setOf(0, 1), setOf(1, 0), true},
+		{setOf(0, 1), setOf(2, 3), true},
+		{setOf(1, 0), setOf(2, 3), true},
+		{setOf(0, 1), setOf(2, 4), false},
+		{graph.Set(graph.VertexOf(2), graph.VertexOf(1)), graph.Set(graph.VertexOf(1), graph.VertexOf(2)), true}, // all vertices have the id null
+		{graph.Set(graph.VertexOf(2), graph.VertexOf(1)), graph.Set(graph.VertexOf(1), graph.VertexOf(3)), false},
+	} {
+		if got := value.Eq(s, c.a, c.b); got != c.want {
+			t.Errorf("Eq(%v, %v) = %t, want %t", c.a.Elems(), c.b.Elems(), got, c.want)
+		}
+	}
+}
+
 func TestEqOfMaps(t *testing.T) {
 	t.Parallel()
 	const n = 1000
