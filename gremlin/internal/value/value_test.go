@@ -240,6 +240,16 @@ func TestEqOfSetsOfProperties(t *testing.T) {
 	}
 }
 
+// TestErrorsShortenValues puts a text into an error that has more bytes than the error may
+// have, and several for each character.
+func TestErrorsShortenValues(t *testing.T) {
+	t.Parallel()
+	got := value.Errorf("can't parse %s as %s", "1"+strings.Repeat("é", 1<<20), "Boolean").Error()
+	if want := "can't parse 1" + strings.Repeat("é", 499) + "… as Boolean"; got != want {
+		t.Errorf("the error has %d bytes: %.1200s", len(got), got)
+	}
+}
+
 func TestEqOfMaps(t *testing.T) {
 	t.Parallel()
 	const n = 1000
