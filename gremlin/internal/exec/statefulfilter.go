@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"math"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -373,6 +375,9 @@ func (o *sampleOp) choose() error {
 		want := o.random.Float64() * total
 		i := o.indexOf(want, taken)
 		if i < 0 {
+			if math.IsNaN(total) || math.IsInf(total, 0) { // every further draw would be in vain
+				return value.Errorf("sample(): the sum of the weights is %s", value.FormatFloat(graph.Double(total)))
+			}
 			continue // by rounding, the weights add up to less than total: draw again
 		}
 		n++
