@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"math"
 	"strconv"
 
@@ -146,7 +147,7 @@ func (p *exprParser) atom() (expr, error) {
 	}
 	if word[0] == '.' || word[0] >= '0' && word[0] <= '9' { // inf and nan are names, not numbers
 		f, err := strconv.ParseFloat(word, 64)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // 1e999 is infinite, as in Java
 			return nil, p.fail()
 		}
 		return func([]float64) float64 { return f }, nil
