@@ -85,26 +85,41 @@ func (p Patterns) pieces() []Patterns {
 // covers reports whether a pattern matches every text that the other pattern matches.
 func covers(pattern, other string) bool {
 	// Only a wildcard of pattern can cover a wildcard of other. So other is matched as a text in
-	// which * is not a regular character.
-	star, mark, i, j := -1, 0, 0, 0
-	for j < len(other) {
+	// which * is not a regular character: it is covered by a *, and by no ? alone.
+	var retry bool // after a *: it can match one character more
+	var retryPattern, retryOther string
+	for pattern != "" || other != "" {
+		if least, rest, ok := anyOfLength(pattern); ok {
+			for ; least > 0; other = other[1:] {
+				if other == "" {
+					return false
+				}
+				if other[0] != '*' { // a * can match nothing
+					least--
+				}
+			}
+			pattern, retry, retryPattern, retryOther = rest, true, rest, other
+			continue
+		}
 		switch {
-		case i < len(pattern) && pattern[i] == '*':
-			star, mark = i, j
-			i++
-		case i < len(pattern) && other[j] != '*' && (pattern[i] == '?' || pattern[i] == other[j]):
-			i, j = i+1, j+1
-		case star >= 0:
-			mark++
-			i, j = star+1, mark
+		case pattern != "" && other != "" && other[0] != '*' && (pattern[0] == '?' || pattern[0] == other[0]):
+			pattern, other = pattern[1:], other[1:]
+		case retry && retryOther != "":
+			retryOther = retryOther[1:]
+			pattern, other = retryPattern, retryOther
 		default:
 			return false
 		}
 	}
-	for i < len(pattern) && pattern[i] == '*' {
-		i++
-	}
-	return i == len(pattern)
+	return true
+}
+
+// anyOfLength splits off the wildcards at the beginning of a pattern if one of them is a *. In
+// whatever order they are, they match any text of at least as many characters as there are ?s.
+func anyOfLength(pattern string) (least int, rest string, ok bool) {
+	rest = strings.TrimLeft(pattern, "*?")
+	wildcards := pattern[:len(pattern)-len(rest)]
+	return strings.Count(wildcards, "?"), rest, strings.Contains(wildcards, "*")
 }
 
 // overlaps reports whether some text matches both patterns.
