@@ -289,9 +289,15 @@ func (t *Type) checkMembers() error {
 		{"granted", t.Granted != "", isGCP, "a type of Google Cloud"},
 		{"eachLocation", t.EachLocation != "", len(t.Google) > 0, "google"},
 		{"policy", t.Policy, len(t.Google) > 0, "google"},
+		{"unnamed", len(t.Unnamed) > 0, t.Named != "", "named"},
 	} {
 		if m.set && !m.effective {
 			return t.withLine(m.name, fmt.Errorf("%s needs %s", m.name, m.needs))
+		}
+	}
+	for _, name := range t.Unnamed {
+		if !slices.ContainsFunc(t.Events, func(e Event) bool { return slices.Contains(e.Names, name) }) {
+			return t.withLine("unnamed", fmt.Errorf("unnamed: %s is not in events", name))
 		}
 	}
 	return nil

@@ -107,6 +107,21 @@ func TestInvalidStages(t *testing.T) {
 	}
 }
 
+// TestUnnamedEvents declares events that do not name the resource.
+func TestUnnamedEvents(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"named: id\nunnamed: [Close]\n":   "",
+		"named: id\nunnamed: [Destroy]\n": "line 8: unnamed: Destroy is not in events",
+		"unnamed: [Close]\n":              "line 7: unnamed needs named",
+	} {
+		_, err := loadWith(checkFunctions, "type: AWS.Test.A\ndoc: It.\nscope: region\nname: Name\nlist: [{call: a.List}]\nevents: {a: [Open, Close]}\n"+text)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // TestDuplicateNames declares one name twice.
 func TestDuplicateNames(t *testing.T) {
 	t.Parallel()

@@ -116,6 +116,16 @@ func (ps Patterns) MatchResource(resource string) (name string, ok bool) {
 	return "", false
 }
 
+// MatchLastPart is Match for a text that can only be the last part of an ARN: "table/orders".
+func (ps Patterns) MatchLastPart(text string) (name string, ok bool) {
+	for _, p := range ps {
+		if name, ok := p.matchResource(text); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 func (p *Pattern) matchResource(resource string) (string, bool) {
 	name := ""
 	if p.match == nil {

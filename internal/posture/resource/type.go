@@ -73,9 +73,11 @@ type Type struct {
 	Calls  []Call `yaml:"calls"`
 
 	// Events are the names, by source, of the cloud's log entries that report a
-	// possible change of a resource. Named locates the resource in an entry.
-	Events Events `yaml:"events"`
-	Named  string `yaml:"named"`
+	// possible change of a resource. Named locates the resource in an entry. Unnamed
+	// are the names of entries that have a member of Named with another meaning.
+	Events  Events  `yaml:"events"`
+	Named   string  `yaml:"named"`
+	Unnamed Strings `yaml:"unnamed"`
 
 	file  string // path below its root
 	where string // path in error messages

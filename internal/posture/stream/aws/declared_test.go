@@ -32,6 +32,7 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"redshift", "EnableLogging", `{"clusterIdentifier": "sales", "bucketName": "logs"}`, "AWS.Redshift.Cluster", "sales"},
 		{"redshift", "DisableLogging", `{"clusterIdentifier": "sales"}`, "AWS.Redshift.Cluster", "sales"},
 		{"redshift", "PauseCluster", `{"clusterIdentifier": "sales"}`, "AWS.Redshift.Cluster", "sales"},
+		{"redshift", "BatchDeleteClusterSnapshots", `{"identifiers": [{"snapshotIdentifier": "s1", "snapshotClusterIdentifier": "sales"}, {"snapshotIdentifier": "s2"}]}`, "AWS.Redshift.ClusterSnapshot", ""},
 		{"rds", "EnableHttpEndpoint", `{"resourceArn": "arn:aws:rds:eu-west-1:123456789012:cluster:orders"}`, "AWS.RDS.DBCluster", "orders"},
 		{"rds", "StopDBCluster", `{"dBClusterIdentifier": "orders"}`, "AWS.RDS.DBCluster", "orders"},
 		{"rds", "StopDBCluster", `{"dBClusterIdentifier": "orders"}`, "AWS.DocDB.DBCluster", "orders"},
@@ -40,6 +41,8 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"rds", "CreateDBCluster", `{"dBClusterIdentifier": "orders", "globalClusterIdentifier": "world"}`, "AWS.RDS.GlobalCluster", "world"},
 		{"docdb-elastic", "StopCluster", `{"clusterArn": "arn:aws:docdb-elastic:eu-west-1:123456789012:cluster/c1"}`, "AWS.DocDB.ElasticCluster", "c1"},
 		{"dynamodb", "ImportTable", `{"tableCreationParameters": {"tableName": "orders"}}`, "AWS.DynamoDB.Table", "orders"},
+		{"autoscaling", "RegisterScalableTarget", `{"serviceNamespace": "dynamodb", "resourceId": "table/orders", "scalableDimension": "dynamodb:table:ReadCapacityUnits"}`, "AWS.DynamoDB.Table", "orders"},
+		{"autoscaling", "DeregisterScalableTarget", `{"serviceNamespace": "dynamodb", "resourceId": "table/orders/index/day"}`, "AWS.DynamoDB.Table", "orders"},
 		{"elasticache", "ModifyUserGroup", `{"userGroupId": "group", "userIdsToAdd": ["ada"]}`, "AWS.ElastiCache.User", "ada"},
 		{"memorydb", "UpdateACL", `{"aCLName": "acl", "userNamesToRemove": ["ada"]}`, "AWS.MemoryDB.User", "ada"},
 		{"neptune-graph", "StopGraph", `{"graphIdentifier": "g-0123456789"}`, "AWS.NeptuneGraph.Graph", "g-0123456789"},
@@ -50,11 +53,13 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"logs", "AssociateKmsKey", `{"resourceIdentifier": "arn:aws:logs:eu-west-1:123456789012:log-group:/app/web"}`, "AWS.Logs.LogGroup", "/app/web"},
 		{"logs", "PutMetricFilter", `{"logGroupName": "/app/web", "filterName": "errors"}`, "AWS.Logs.LogGroup", "/app/web"},
 		{"logs", "CreateDelivery", `{"deliverySourceName": "cdn"}`, "AWS.CloudFront.Distribution", ""},
+		{"logs", "DeleteDelivery", `{"id": "HNxLvPoGpTqdRsUv"}`, "AWS.CloudFront.Distribution", ""},
 		{"cloudfront", "AssociateDistributionWebACL2020_05_31", `{"id": "E1", "webACLArn": "arn:aws:wafv2:us-east-1:123456789012:global/webacl/n/i"}`, "AWS.CloudFront.Distribution", "E1"},
 		{"wafv2", "PutLoggingConfiguration", `{"loggingConfiguration": {"resourceArn": "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/n/i"}}`, "AWS.WAF.WebACL", "regional/n/i"},
 		{"wafv2", "DeleteLoggingConfiguration", `{"resourceArn": "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/n/i"}`, "AWS.WAF.WebACL", "regional/n/i"},
 		{"wafv2", "DisassociateWebACL", `{"resourceArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/1"}`, "AWS.WAF.WebACL", ""},
 		{"route53", "CreateQueryLoggingConfig", `{"hostedZoneId": "Z1"}`, "AWS.Route53.HostedZone", "Z1"},
+		{"route53", "DeleteQueryLoggingConfig", `{"id": "87654321-dcba-1234-abcd-1a2b3c4d5e6f"}`, "AWS.Route53.HostedZone", ""},
 		{"ses", "PutEmailIdentityDkimSigningAttributes", `{"emailIdentity": "example.com"}`, "AWS.SES.EmailIdentity", "example.com"},
 		{"network-firewall", "UpdateSubnetChangeProtection", `{"firewallArn": "arn:aws:network-firewall:eu-west-1:123456789012:firewall/edge"}`, "AWS.NetworkFirewall.Firewall", "edge"},
 		{"route53resolver", "AssociateResolverEndpointIpAddress", `{"resolverEndpointId": "rslvr-in-1"}`, "AWS.Route53Resolver.Endpoint", "rslvr-in-1"},
@@ -78,12 +83,23 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"ecr", "PutLifecyclePolicy", `{"repositoryName": "app"}`, "AWS.ECR.Repository", "app"},
 		{"ecr", "PutRegistryScanningConfiguration", `{"scanType": "ENHANCED"}`, "AWS.ECR.Repository", ""},
 		{"ecs", "PutClusterCapacityProviders", `{"cluster": "web"}`, "AWS.ECS.Cluster", "web"},
-		{"elasticfilesystem", "PutBackupPolicy", `{"fileSystemId": "fs-1"}`, "AWS.EFS.FileSystem", "fs-1"},
+		{"ecs", "TagResource", `{"resourceArn": "arn:aws:ecs:eu-west-1:123456789012:service/web/api"}`, "AWS.ECS.Service", "web/api"},
+		{"eks", "TagResource", `{"resourceArn": "arn:aws:eks:eu-west-1:123456789012:nodegroup/blue/workers/1a2b3c4d-5e6f"}`, "AWS.EKS.Nodegroup", "blue/workers"},
+		{"eks", "UntagResource", `{"resourceArn": "arn:aws:eks:eu-west-1:123456789012:addon/blue/vpc-cni/1a2b3c4d-5e6f"}`, "AWS.EKS.Addon", "blue/vpc-cni"},
+		{"eks", "TagResource", `{"resourceArn": "arn:aws:eks:eu-west-1:123456789012:fargateprofile/blue/batch/1a2b3c4d-5e6f"}`, "AWS.EKS.FargateProfile", "blue/batch"},
+		{"elasticfilesystem", "PutBackupPolicy", `{"fileSystemId": "fs-0a1b2c3d"}`, "AWS.EFS.FileSystem", "fs-0a1b2c3d"},
+		{"elasticfilesystem", "CreateTags", `{"fileSystemId": "fs-0a1b2c3d", "tags": [{"key": "env", "value": "prod"}]}`, "AWS.EFS.FileSystem", "fs-0a1b2c3d"},
+		{"elasticfilesystem", "TagResource", `{"resourceId": "fsap-0a1b2c3d"}`, "AWS.EFS.AccessPoint", "fsap-0a1b2c3d"},
+		{"elasticfilesystem", "UntagResource", `{"resourceId": "arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/fs-0a1b2c3d"}`, "AWS.EFS.FileSystem", "fs-0a1b2c3d"},
 		{"autoscaling", "AttachTrafficSources", `{"autoScalingGroupName": "web"}`, "AWS.AutoScaling.Group", "web"},
 		{"autoscaling", "DeleteTags", `{"tags": [{"resourceId": "web", "resourceType": "auto-scaling-group", "key": "env"}]}`, "AWS.AutoScaling.Group", "web"},
 		{"lambda", "PutFunctionCodeSigningConfig20200630", `{"codeSigningConfigArn": "arn:aws:lambda:eu-west-1:123456789012:code-signing-config:csc-1"}`, "AWS.Lambda.CodeSigningConfig", "csc-1"},
 		{"lightsail", "UpdateInstanceMetadataOptions", `{"instanceName": "web"}`, "AWS.Lightsail.Instance", "web"},
 		{"lightsail", "StopRelationalDatabase", `{"relationalDatabaseName": "db"}`, "AWS.Lightsail.Database", "db"},
+		{"elasticmapreduce", "AddTags", `{"resourceId": "j-2PY4K1X9ZQ63", "tags": [{"key": "env", "value": "prod"}]}`, "AWS.EMR.Cluster", "j-2PY4K1X9ZQ63"},
+		{"lightsail", "TagResource", `{"resourceName": "web", "tags": [{"key": "env", "value": "prod"}]}`, "AWS.Lightsail.Instance", "web"},
+		{"lightsail", "UntagResource", `{"resourceName": "photos", "tagKeys": ["env"]}`, "AWS.Lightsail.Bucket", "photos"},
+		{"amazonmq", "CreateTags", `{"resource-arn": "arn:aws:mq:eu-west-1:123456789012:broker:orders:b-1234a5b6-78cd-901e-2fgh-3i45j6k178l9"}`, "AWS.MQ.Broker", "b-1234a5b6-78cd-901e-2fgh-3i45j6k178l9"},
 		{"workspaces", "StopWorkspaces", `{"stopWorkspaceRequests": [{"workspaceId": "ws-1"}]}`, "AWS.WorkSpaces.Workspace", "ws-1"},
 		{"storagegateway", "ShutdownGateway", `{"gatewayARN": "arn:aws:storagegateway:eu-west-1:123456789012:gateway/sgw-1"}`, "AWS.StorageGateway.Gateway", "sgw-1"},
 		{"glue", "StopCrawler", `{"name": "web"}`, "AWS.Glue.Crawler", "web"},
@@ -119,7 +135,7 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 }
 
 // TestCallsThatTagOtherTypesReadNothing checks that all resources of a type are read because of
-// tags only if the call does not tell which resources it tags.
+// tags or scaling only if the call does not tell which resources it is for.
 func TestCallsThatTagOtherTypesReadNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,11 +147,14 @@ func TestCallsThatTagOtherTypesReadNothing(t *testing.T) {
 		{"ec2", "DeleteTags", `{"resourcesSet": {"items": [{"resourceId": "i-0a1b2c3d"}]}}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1", Name: "i-0a1b2c3d"}}},
 		{"secretsmanager", "TagResource", `{"secretId": "db", "tags": [{"key": "function", "value": "arn:aws:lambda:eu-west-1:123456789012:function:f"}]}`,
 			[]posture.Target{{Type: "AWS.SecretsManager.Secret", Region: "eu-west-1"}}},
+		{"elasticfilesystem", "TagResource", `{"resourceId": "fsap-0a1b2c3d"}`, nil},
+		{"autoscaling", "RegisterScalableTarget", `{"serviceNamespace": "ecs", "resourceId": "service/web/api"}`, nil},
+		{"autoscaling", "RegisterScalableTarget", `{"serviceNamespace": "rds", "resourceId": "cluster:orders"}`, nil},
 		{"ec2", "StartInstances", `{}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1"}}},
 	} {
 		e := eventOf(t, c.source, c.call, c.parameters)
 		got := slices.DeleteFunc(e.targets(declaredIndex()), func(target posture.Target) bool {
-			return !slices.Contains([]posture.EntityType{"AWS.EC2.Instance", "AWS.RDS.DBInstance", "AWS.SecretsManager.Secret"}, target.Type)
+			return !slices.Contains([]posture.EntityType{"AWS.DynamoDB.Table", "AWS.EC2.Instance", "AWS.EFS.FileSystem", "AWS.RDS.DBInstance", "AWS.SecretsManager.Secret"}, target.Type)
 		})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s of %s reads %v, want %v", c.call, c.parameters, got, c.want)
@@ -149,7 +168,8 @@ func TestCallsThatTagReadTheTaggedResource(t *testing.T) {
 	t.Parallel()
 	vars := resource.Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws"}
 	members := map[string]string{ // by source; others have resourceArn
-		"ec2": "resourceId", "elasticloadbalancing": "resourceArns", "kms": "keyId", "ram": "resourceShareArn",
+		"amazonmq": "resource-arn", "ec2": "resourceId", "elasticfilesystem": "resourceId", "elasticmapreduce": "resourceId",
+		"elasticloadbalancing": "resourceArns", "kms": "keyId", "ram": "resourceShareArn",
 		"rds": "resourceName", "redshift": "resourceName", "secretsmanager": "secretId", "transfer": "arn",
 	}
 	checked := 0
@@ -157,7 +177,7 @@ func TestCallsThatTagReadTheTaggedResource(t *testing.T) {
 		for _, declaredEvent := range d.Events {
 			source, _, _ := strings.Cut(declaredEvent.Source, ".")
 			call := slices.IndexFunc(declaredEvent.Names, func(name string) bool { return detail{EventName: name}.changesTags() })
-			if call < 0 || source == "iam" || source == "autoscaling" { // IAM and Auto Scaling name resources by their names
+			if call < 0 || slices.Contains([]string{"iam", "autoscaling", "lightsail"}, source) { // these name resources by their names
 				continue
 			}
 			name, text := taggedResource(d.Declared, vars)

@@ -60,6 +60,8 @@ func (p *parameters) names(t *resource.Type) []string {
 		for _, each := range p.all {
 			if isID(each.text, prefix) {
 				names = append(names, each.text)
+			} else if name, ok := fromARN(t, each.text); ok {
+				names = append(names, name)
 			}
 		}
 		return names
@@ -84,15 +86,15 @@ func (p *parameters) names(t *resource.Type) []string {
 	return names
 }
 
-// nameOthers reports whether parameters of a call that changes tags, in which no resource of
-// the type was found, name resources of other types: EC2 always takes ids, and others take ARNs.
+// nameOthers reports whether parameters of a call for resources of all types, in which no resource
+// of the type was found, name resources of other types: by a member resourceId or by ARNs.
 func (p *parameters) nameOthers(t *resource.Type) bool {
 	return slices.ContainsFunc(p.all, func(each parameter) bool {
-		if t.IDPrefix() != "" {
-			return strings.EqualFold(each.name, "resourceId")
+		if strings.EqualFold(each.name, "resourceId") {
+			return true
 		}
 		isTag := strings.EqualFold(each.name, "key") || strings.EqualFold(each.name, "value")
-		return !isTag && len(t.ARN) > 0 && strings.HasPrefix(each.text, "arn:")
+		return !isTag && t.IDPrefix() == "" && len(t.ARN) > 0 && strings.HasPrefix(each.text, "arn:")
 	})
 }
 
@@ -143,8 +145,8 @@ func (p *parameters) joinParts(parts []string) (string, bool) {
 
 // nameOf returns the name of a resource as its entity has it. A member whose name
 // ends in ARN, or whose form is "arn", must hold a whole ARN. Form "/" takes the part
-// after the last slash, form ":" the part before the first colon, and form "id"
-// rejects texts with a slash.
+// after the last slash, form ":" the part before the first colon, form "id" rejects
+// texts with a slash, and form "resource" accepts only the last part of an ARN.
 func nameOf(t *resource.Type, member, form, text string) (string, bool) {
 	if strings.HasPrefix(text, "arn:") {
 		return fromARN(t, text)
@@ -159,6 +161,8 @@ func nameOf(t *resource.Type, member, form, text string) (string, bool) {
 	switch {
 	case form == "id" && strings.Contains(text, "/"): // an alias of a KMS key, which is no id
 		return "", false
+	case form == "resource":
+		return t.ARN.MatchLastPart(text)
 	case form == "/":
 		text = text[strings.LastIndex(text, "/")+1:]
 	case form == ":":

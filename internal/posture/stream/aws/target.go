@@ -15,7 +15,7 @@ const maxNames = 100
 
 // targets returns the resources to read because of the event. If it names no
 // resource of a type that it may have changed, all of the type are read, unless it
-// changes the tags of resources of other types.
+// changes the tags or the scaling of resources of other types.
 func (e event) targets(x *change.Index) []posture.Target {
 	d := e.Detail
 	if d.ReadOnly || d.ErrorCode != "" || d.EventSource == "signin.amazonaws.com" && d.UserIdentity.Type != "Root" {
@@ -34,7 +34,10 @@ func (e event) targets(x *change.Index) []posture.Target {
 		if decl.Declared == nil {
 			continue
 		}
-		names := params.names(decl.Declared)
+		var names []string
+		if !slices.Contains(decl.Declared.Unnamed, d.EventName) {
+			names = params.names(decl.Declared)
+		}
 		for _, r := range d.Resources {
 			if name, ok := fromARN(decl.Declared, r.ARN); ok {
 				names = append(names, name)
@@ -45,7 +48,7 @@ func (e event) targets(x *change.Index) []posture.Target {
 		switch {
 		case len(names) == 0 && decl.Declared.Derived:
 			continue // read as a neighbour of the resource that contains it
-		case len(names) == 0 && d.changesTags() && params.nameOthers(decl.Declared):
+		case len(names) == 0 && d.isForAllTypes() && params.nameOthers(decl.Declared):
 			continue
 		case len(names) == 0 || len(names) > maxNames:
 			found = append(found, posture.Target{Type: decl.Type, Region: region})
@@ -63,6 +66,15 @@ func (e event) targets(x *change.Index) []posture.Target {
 // tagCalls are the beginnings of the names of calls that change tags. One call of a service
 // tags resources of all its types.
 var tagCalls = []string{"Tag", "Untag", "AddTags", "RemoveTags", "CreateTags", "DeleteTags", "CreateOrUpdateTags"}
+
+// scalingCalls are the calls that change which resources, of any service, Application Auto Scaling
+// adjusts.
+var scalingCalls = []string{"RegisterScalableTarget", "DeregisterScalableTarget"}
+
+// isForAllTypes reports whether the call is for resources of many types.
+func (d detail) isForAllTypes() bool {
+	return d.changesTags() || slices.Contains(scalingCalls, d.EventName)
+}
 
 // changesTags reports whether the call changes tags.
 func (d detail) changesTags() bool {

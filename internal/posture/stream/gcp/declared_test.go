@@ -49,6 +49,7 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"firestore", "google.firestore.admin.v1.FirestoreAdmin.CloneDatabase", "projects/p/databases/d", "GCP.Firestore.Database"},
 		{"redis", "google.cloud.redis.v1.CloudRedis.UpgradeInstance", "projects/p/locations/l/instances/i", "GCP.Redis.Instance"},
 		{"logging", "google.logging.v2.ConfigServiceV2.UpdateBucketAsync", "projects/p/locations/l/buckets/b", "GCP.Logging.LogBucket"},
+		{"bigquery", "google.cloud.bigquery.v2.DatasetService.UndeleteDataset", "projects/p/datasets/d", "GCP.BigQuery.Dataset"},
 		{"pubsub", "google.pubsub.v1.Publisher.DetachSubscription", "projects/p/subscriptions/s", "GCP.PubSub.Subscription"},
 	} {
 		var e entry
