@@ -69,11 +69,11 @@ func (e *Error) Throttled() bool {
 }
 
 // goneCodes are the codes for a missing resource that Gone cannot recognise by their names.
-var goneCodes = []string{"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist", "WAFNonexistentItemException"}
+var goneCodes = []string{"AWS.SimpleQueueService.NonExistentQueue", "InvalidDocument", "WAFNonexistentItemException"}
 
 // Gone reports whether the resource of the call does not exist.
 func (e *Error) Gone() bool {
-	return slices.Contains(goneCodes, e.Code) || strings.HasPrefix(e.Code, "NoSuch") || strings.Contains(e.Code, "NotFound")
+	return slices.Contains(goneCodes, e.Code) || strings.HasPrefix(e.Code, "NoSuch") || strings.Contains(e.Code, "NotFound") || strings.Contains(e.Code, "DoesNotExist")
 }
 
 // isExpired reports whether the session that signed the call has expired.
