@@ -175,7 +175,7 @@ export default function AccountPage() {
   const [deleting, setDeleting] = useState(false); // while the account is being deleted, nothing requests it again
   const query = useQuery({
     queryKey: ['accounts', id],
-    queryFn: () => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id } }),
+    queryFn: ({ signal }) => posture.get('/v1/cloud-accounts/{cloud_account_id}', { path: { cloud_account_id: id }, signal }),
     refetchInterval: 10_000,
     gcTime: 0, // the tab Settings keeps the first answer that it gets, which must not be one from an earlier visit
     enabled: !deleting,

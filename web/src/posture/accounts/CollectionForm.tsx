@@ -94,7 +94,8 @@ export function CollectionForm({ account, isBeingDeleted }: { account: Account; 
   const plan = useQuery(planQuery);
   const settings = useQuery({
     queryKey: ['accounts', account.cloudAccountId, 'collection'],
-    queryFn: async () => (await posture.get('/v1/cloud-accounts/{cloud_account_id}/collection-settings', { path })) as Settings,
+    queryFn: async ({ signal }) =>
+      (await posture.get('/v1/cloud-accounts/{cloud_account_id}/collection-settings', { path, signal })) as Settings,
     enabled: !isBeingDeleted,
   });
   return (

@@ -21,6 +21,7 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
   const client = useQueryClient();
   const { submit, busy } = useSubmit(async () => {
     onDelete(true);
+    await client.cancelQueries({ queryKey: ['accounts', account.cloudAccountId] }); // they would find nothing after the deletion
     try {
       await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', {
         path: { provider: account.provider, cloud_account_id: account.cloudAccountId },
