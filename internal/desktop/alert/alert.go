@@ -227,7 +227,8 @@ type Store interface {
 	// transition whose rule or alert was changed meanwhile is skipped with its
 	// deliveries. Deliveries of the same Queue are sent before a new one: if
 	// they are postponed by more than two leases, they become due at once, as if they
-	// had not been attempted yet.
+	// had not been attempted yet. One that is claimed after [ShortRetries] attempts is due
+	// again when its lease expires.
 	Apply(ctx context.Context, changes []Transition) error
 
 	// Claim leases the deliveries that have been due longest to the caller, and returns
@@ -243,7 +244,8 @@ type Store interface {
 	Drop(ctx context.Context, d Delivery) error
 
 	// Postpone stores a failed attempt and the time of the next. It does nothing if the
-	// channel was corrected after the delivery was claimed: then it is due when its lease expires.
+	// channel was corrected or the attempts were changed after the delivery was claimed: then
+	// it is due when its lease expires.
 	Postpone(ctx context.Context, d Delivery) error
 
 	// Notes returns the notes of administrators on groups of alerts.

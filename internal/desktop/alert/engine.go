@@ -200,9 +200,17 @@ func (e *Engine) notify(ctx context.Context, changes []Transition) {
 // Lease is the time until another process may send a claimed delivery.
 const Lease = time.Minute
 
+// ShortRetries is the number of failed attempts after which one more failure postpones a delivery
+// by more than two leases.
+const ShortRetries = 5
+
 const (
 	sendLimit = Lease / 2 // of one delivery; none is started later than this after the claim
 	maxClaim  = 16        // deliveries that are sent concurrently
+
+	// firstRetry is the time until a delivery that failed once is sent again. It doubles with each
+	// failure; see ShortRetries.
+	firstRetry = 5 * time.Second
 
 	// lastRecord limits how long a stop waits until a sent delivery is recorded.
 	lastRecord = 5 * time.Second
@@ -274,7 +282,7 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) (done bool, err error)
 	}
 	d.Attempts++
 	d.Error = err.Error()
-	d.NextAt = e.Now().Add(min(time.Hour, 5*time.Second<<min(d.Attempts-1, 12)))
+	d.NextAt = e.Now().Add(min(time.Hour, firstRetry<<min(d.Attempts-1, 12)))
 	if !d.NextAt.Before(d.ExpireAt) {
 		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err, "cause", errors.Unwrap(err))
 		return true, e.Store.Delivered(ctx, d.ID)

@@ -353,18 +353,28 @@ func TestNoticesOfAGroupKeepTheirOrder(t *testing.T) {
 // retries of the first notice are an hour apart then, and the end would wait as long after the receiver is up again.
 func TestNewNoticeIsRetriedSoonBehindAnOldOne(t *testing.T) {
 	t.Parallel()
-	o, e, _ := newEngine(t)
-	o.broken = true
-	for range 16 {
-		o.set(desktop.GatewayStale, time.Hour)
+	for _, duringRetry := range []bool{false, true} {
+		o, e, _ := newEngine(t)
+		o.broken = true
+		for range 16 {
+			o.set(desktop.GatewayStale, time.Hour)
+			round(t, e)
+		}
+		if duringRetry {
+			o.receive = func(ctx context.Context, _ alert.Channel) error {
+				o.set(desktop.GatewayOK, time.Second)
+				return e.Evaluate(ctx)
+			}
+			o.set(desktop.GatewayStale, time.Hour)
+		} else {
+			o.set(desktop.GatewayOK, 10*time.Minute)
+		}
 		round(t, e)
+		o.broken, o.receive = false, nil
+		o.set(desktop.GatewayOK, time.Minute)
+		round(t, e)
+		wantSent(t, o, "FIRING", "RESOLVED")
 	}
-	o.set(desktop.GatewayOK, 10*time.Minute)
-	round(t, e)
-	o.broken = false
-	o.set(desktop.GatewayOK, time.Minute)
-	round(t, e)
-	wantSent(t, o, "FIRING", "RESOLVED")
 }
 
 // TestRetriedNoticeGoesToItsOwnChannel removes the first channel of a rule while the notices for both are retried.

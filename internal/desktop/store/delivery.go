@@ -96,12 +96,13 @@ func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
 	// Retry the earlier notices of the queue now, and soon again if they fail, so that the new
 	// one does not wait for a long backoff. Claimed deliveries stay leased: a lease ends at
 	// most alert.Lease after the claim. The claim may be later than d.NextAt, the time when
-	// the evaluation began, hence two leases.
+	// the evaluation began, hence two leases. If the attempts of a claimed delivery are set to
+	// zero, Postpone does not postpone it.
 	_, err := tx.Exec(`
 		UPDATE desktop_delivery
-		SET next_at = $2, attempts = 0
+		SET next_at = CASE WHEN next_at > $3 THEN $2 ELSE next_at END, attempts = 0
 		WHERE queue = $1
-		  AND next_at > $3`, d.Queue(), millis(d.NextAt), millis(d.NextAt.Add(2*alert.Lease)))
+		  AND (next_at > $3 OR attempts >= $4)`, d.Queue(), millis(d.NextAt), millis(d.NextAt.Add(2*alert.Lease)), alert.ShortRetries)
 	if err != nil {
 		return err
 	}
@@ -222,6 +223,7 @@ func (s *Store) Postpone(ctx context.Context, d alert.Delivery) error {
 		UPDATE desktop_delivery
 		SET attempts = $2, next_at = $3, last_error = $4
 		WHERE id = $1
+		  AND attempts + 1 = $2
 		  AND queue IN ('', $5)`, d.ID, d.Attempts, millis(d.NextAt), d.Error, d.Queue())
 	return err
 }

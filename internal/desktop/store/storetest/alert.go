@@ -82,6 +82,16 @@ func postpone(id string, attempts int, next time.Time) alert.Delivery {
 	return d
 }
 
+// failed stores the attempts of a delivery one after the other.
+func failed(t *testing.T, s Store, d alert.Delivery) {
+	t.Helper()
+	for n := range d.Attempts {
+		each := d
+		each.Attempts = n + 1
+		must(t, s.Postpone(t.Context(), each))
+	}
+}
+
 func alertsWithNotices(t *testing.T, s Store) {
 	ctx := t.Context()
 	must(t, s.AddRule(ctx, rule("a")))
@@ -182,7 +192,7 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	must(t, s.Delivered(ctx, "d1"))
 	refused := postpone("d2", 3, after(30*time.Second))
 	refused.Error = "refused"
-	must(t, s.Postpone(ctx, refused))
+	failed(t, s, refused)
 	due, err := s.Claim(ctx, after(30*time.Second), time.Minute, 10)
 	must(t, err)
 	want := delivery("d2", fired, after(30*time.Second))
@@ -233,10 +243,10 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	wantClaimed(after(3*time.Minute), time.Second, 10, "d1", "d3", "d4")
 
 	// A new delivery does not wait for the retry of an earlier one, but that one is sent first.
-	must(t, s.Postpone(ctx, postpone("d1", 9, after(time.Hour))))
+	failed(t, s, postpone("d1", 9, after(time.Hour)))
 	d3 := delivery("d3", other, now)
 	d3.Attempts, d3.NextAt = 9, after(time.Hour)
-	must(t, s.Postpone(ctx, d3))
+	failed(t, s, d3)
 	ended := fired
 	ended.State, ended.ResolvedAt = alert.Resolved, after(4*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d5", ended, after(4*time.Minute))}}}))
@@ -290,9 +300,9 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: []alert.Delivery{
 		to(0, "postponed", fired), to(0, "claimed", other), to(1, "removed", fired),
 	}}}))
-	failed := to(0, "postponed", fired)
-	failed.Attempts, failed.NextAt, failed.Error = 9, after(time.Hour), "not found"
-	must(t, s.Postpone(ctx, failed))
+	refused := to(0, "postponed", fired)
+	refused.Attempts, refused.NextAt, refused.Error = 9, after(time.Hour), "not found"
+	failed(t, s, refused)
 	due, err := s.Claim(ctx, now, alert.Lease, 10)
 	if err != nil || len(due) != 2 {
 		t.Fatalf("claimed %+v, %v; want two deliveries", due, err)
@@ -305,7 +315,7 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 
 	// An attempt to send to the old URL ends after the correction, and an evaluation that read the old rule.
 	claimed := to(0, "claimed", other)
-	claimed.Attempts, claimed.NextAt = 9, after(time.Hour)
+	claimed.Attempts, claimed.NextAt = 1, after(time.Hour)
 	must(t, s.Postpone(ctx, claimed))
 	must(t, s.Drop(ctx, claimed))
 	must(t, s.Drop(ctx, to(1, "removed", fired)))
