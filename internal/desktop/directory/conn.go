@@ -1,10 +1,12 @@
 package directory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/go-ldap/ldap/v3"
@@ -111,6 +113,15 @@ func (c *conn) root() (root, error) {
 		config: e.GetAttributeValue("configurationNamingContext"),
 		host:   e.GetAttributeValue("dnsHostName"),
 	}, nil
+}
+
+// isBound reports whether the bound user has a binary SID: the rootDSE shows users the SIDs of their token.
+func (c *conn) isBound(sid []byte) (bool, error) {
+	e, err := c.one("", ldap.ScopeBaseObject, "(objectClass=*)", "tokenGroups")
+	if err != nil || e == nil {
+		return false, err
+	}
+	return slices.ContainsFunc(e.GetRawAttributeValues("tokenGroups"), func(b []byte) bool { return bytes.Equal(b, sid) }), nil
 }
 
 // final marks an error after which no other controller is tried: a controller

@@ -157,6 +157,12 @@ func TestLoginReadsTheGroupsOfTheBoundUser(t *testing.T) {
 	if user, err := s.client.Login(t.Context(), "d1", "alice", "own"); reasonOf(err) != directory.NotAdministrator {
 		t.Errorf("Login of mallory = %+v, %v, want %q", user, err, directory.NotAdministrator)
 	}
+	s.controllers[0].Change(func(d *sim.Domain) {
+		d.Users[len(d.Users)-1].ForeignSID = "S-1-5-21-4-5-6-1000" // mallory is in another domain of the forest
+	})
+	if user, err := s.client.Login(t.Context(), "d1", "alice", "own"); reasonOf(err) != directory.UnknownUser {
+		t.Errorf("Login of mallory from another domain = %+v, %v, want %q", user, err, directory.UnknownUser)
+	}
 	s.controllers[0].Change(func(d *sim.Domain) { d.Users = d.Users[:len(d.Users)-1] })
 	if user, err := s.client.Login(t.Context(), "d1", "alice", "right"); err != nil || user.Name != "Alice" {
 		t.Errorf("Login = %+v, %v, want Alice", user, err)

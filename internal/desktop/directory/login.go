@@ -148,23 +148,31 @@ func whoIs(conn *conn, r root, username string) (User, []string, error) {
 }
 
 // boundUser returns the entry of the bound user, or nil when it is not found. A controller looks for a
-// name with an @ among the principal names first, and then among the account names of its domain:
-// the principal name of one user may be the account name of another.
+// name with an @ among the principal names of the forest first, and then among the account names of its
+// domain: the principal name of one user, also of another domain, may be the account name of another.
 func boundUser(conn *conn, r root, username string) (*ldap.Entry, error) {
 	find := func(attribute, value string) ([]*ldap.Entry, error) {
 		filter := fmt.Sprintf("(&(objectCategory=person)(%s=%s))", attribute, ldap.EscapeFilter(value))
 		return conn.search(r.base, ldap.ScopeWholeSubtree, filter, "sAMAccountName", "objectSid")
 	}
-	var found []*ldap.Entry
-	var err error
-	if strings.Contains(conn.bound, "@") {
-		found, err = find("userPrincipalName", conn.bound)
+	isPrincipal := strings.Contains(conn.bound, "@")
+	if isPrincipal {
+		found, err := find("userPrincipalName", conn.bound)
+		if err != nil || len(found) > 1 {
+			return nil, err
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
 	}
-	if err == nil && len(found) == 0 {
-		found, err = find("sAMAccountName", username)
-	}
+	found, err := find("sAMAccountName", username)
 	if err != nil || len(found) != 1 {
 		return nil, err
+	}
+	if isPrincipal {
+		if bound, err := conn.isBound(found[0].GetRawAttributeValue("objectSid")); err != nil || !bound {
+			return nil, err
+		}
 	}
 	return found[0], nil
 }

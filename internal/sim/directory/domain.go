@@ -40,6 +40,10 @@ type User struct {
 	JoinsTo    []string // organisational units in which it may create computer accounts
 
 	PrincipalName string // userPrincipalName; Name@DNSName when empty
+
+	// ForeignSID is the SID of a user of another domain of the forest, who can bind with
+	// PrincipalName but has no entry in this domain.
+	ForeignSID string
 }
 
 // Group is a security group of the domain.
@@ -117,6 +121,7 @@ const (
 type account struct {
 	User
 	dn       string
+	token    []string // binary SIDs: the user's own and those of all groups
 	bad      int
 	badAt    time.Time
 	lockedAt time.Time

@@ -20,7 +20,7 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 		return result{code: code, diagnostic: diagnostic}.packet(id, ldap.ApplicationSearchResultDone)
 	}
 	if r.base == "" && r.scope == ldap.ScopeBaseObject {
-		return []*ber.Packet{d.rootDSE().packet(id, r.attributes), done(ldap.LDAPResultSuccess, "")}
+		return []*ber.Packet{d.rootDSE(in.user).packet(id, r.attributes), done(ldap.LDAPResultSuccess, "")}
 	}
 	if in.user == nil {
 		return []*ber.Packet{done(ldap.LDAPResultOperationsError, notBound)}

@@ -104,16 +104,20 @@ func (d *domain) addGroups(root string) {
 
 func (d *domain) addUsers(root string) {
 	for i, u := range d.Users {
+		if u.ForeignSID != "" {
+			d.accounts[strings.ToLower(u.PrincipalName)] = &account{User: u, token: []string{sid(u.ForeignSID)}}
+			continue
+		}
 		control := 0x200 // a normal account
 		if u.Disabled {
 			control |= 0x2
 		}
-		dn := "CN=" + u.Name + ",CN=Users," + root
+		dn, own := "CN="+u.Name+",CN=Users,"+root, sid(d.SID+"-"+strconv.Itoa(firstUserRID+i))
 		e := d.add(dn,
 			attr("objectClass", "top", "person", "organizationalPerson", "user"),
 			attr("objectCategory", "CN=Person,CN=Schema,"+d.configuration()),
 			attr("cn", u.Name), attr("sAMAccountName", u.Name), attr("userPrincipalName", cmp.Or(u.PrincipalName, u.Name+"@"+d.DNSName)),
-			attr("objectSid", sid(d.SID+"-"+strconv.Itoa(firstUserRID+i))),
+			attr("objectSid", own),
 			attr("primaryGroupID", strconv.Itoa(usersRID)),
 			attr("userAccountControl", strconv.Itoa(control)),
 			attr("memberOf", d.groupDNs(u.Groups)...))
@@ -122,7 +126,7 @@ func (d *domain) addUsers(root string) {
 			tokens = append(tokens, sid(d.GroupSID(g)))
 		}
 		e.operational = []attribute{attr("tokenGroups", tokens...)}
-		d.accounts[strings.ToLower(u.Name)] = &account{User: u, dn: dn}
+		d.accounts[strings.ToLower(u.Name)] = &account{User: u, dn: dn, token: append([]string{own}, tokens...)}
 	}
 }
 
@@ -164,10 +168,10 @@ func (d *domain) addPublicKeyServices(config string) {
 	}
 }
 
-// rootDSE returns the only entry that unauthenticated clients may read.
-func (d *domain) rootDSE() *entry {
+// rootDSE returns the only entry that unauthenticated clients may read. The reader is nil for them.
+func (d *domain) rootDSE(reader *account) *entry {
 	host := d.host() + "." + d.DNSName
-	return &entry{attributes: []attribute{
+	e := &entry{attributes: []attribute{
 		attr("objectClass", "top"),
 		attr("defaultNamingContext", d.Root()),
 		attr("rootDomainNamingContext", "DC="+strings.ReplaceAll(d.forest(), ".", ",DC=")),
@@ -181,4 +185,8 @@ func (d *domain) rootDSE() *entry {
 		attr("supportedCapabilities", "1.2.840.113556.1.4.800", "1.2.840.113556.1.4.1670"),
 		attr("supportedExtension", startTLS),
 	}}
+	if reader != nil {
+		e.operational = []attribute{attr("tokenGroups", reader.token...)}
+	}
+	return e
 }
