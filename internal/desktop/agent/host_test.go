@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"runtime"
 	"testing"
 	"testing/fstest"
 
@@ -74,15 +75,29 @@ func TestMalformedProcFilesAreErrors(t *testing.T) {
 	}
 }
 
-// utmp returns a utmp file with one record for each given type (ut_type). Type 7, USER_PROCESS, is a login of a user.
-func utmp(types ...uint16) string {
+// utmp returns a utmp file of this machine with one record for each given type (ut_type). Type 7, USER_PROCESS, is a login of a user.
+func utmp(types ...uint16) string { return utmpOf(utmpRecord(runtime.GOARCH), types...) }
+
+// utmpOf returns a utmp file whose records have a size.
+func utmpOf(size int, types ...uint16) string {
 	var b []byte
 	for _, kind := range types {
-		record := make([]byte, utmpRecord)
+		record := make([]byte, size)
 		binary.NativeEndian.PutUint16(record, kind)
 		b = append(b, record...)
 	}
 	return string(b)
+}
+
+// TestSizeOfLoginRecords reads files whose records have the sizes of glibc. With another size, types would be read from
+// other fields.
+func TestSizeOfLoginRecords(t *testing.T) {
+	t.Parallel()
+	for arch, size := range map[string]int{"amd64": 384, "arm64": 400} {
+		if got := countLogins([]byte(utmpOf(size, 2, 7, 8, 7, 6)), utmpRecord(arch)); got != 2 {
+			t.Errorf("%s: %d logins, want 2", arch, got)
+		}
+	}
 }
 
 func TestSessions(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -48,24 +49,35 @@ func logindSessions(root fs.FS) (int, error) {
 	return n, nil
 }
 
-const (
-	utmpRecord  = 384 // bytes, on 64-bit machines
-	userProcess = 7   // the ut_type of a login
-)
-
 // utmpSessions counts the logins in utmp.
 func utmpSessions(root fs.FS) (int, error) {
 	data, err := fs.ReadFile(root, "run/utmp")
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
 	}
+	return countLogins(data, utmpRecord(runtime.GOARCH)), nil
+}
+
+// utmpRecord returns the size of the records of utmp. The session and the time of a record have 32 bits, for
+// 32-bit programs, but 64 bits on arm64.
+func utmpRecord(arch string) int {
+	if arch == "arm64" {
+		return 400
+	}
+	return 384
+}
+
+const userProcess = 7 // the ut_type of a login
+
+// countLogins counts the logins in records of utmp of a size.
+func countLogins(utmp []byte, size int) int {
 	n := 0
-	for record := range slices.Chunk(data, utmpRecord) {
-		if len(record) == utmpRecord && binary.NativeEndian.Uint16(record) == userProcess {
+	for record := range slices.Chunk(utmp, size) {
+		if len(record) == size && binary.NativeEndian.Uint16(record) == userProcess {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
 // displayServers are programs of which one runs per graphical session.
