@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vigil/internal/audit"
 	"vigil/internal/config"
 	desktop "vigil/internal/desktop/store"
 	"vigil/internal/instance"
@@ -16,21 +17,25 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// watched is an output that calls onWait when a command says that it waits.
+// watched is an output that calls onWait when a command says that it waits, and onDone when it says that
+// everything is encrypted.
 type watched struct {
 	strings.Builder
-	onWait func()
+	onWait, onDone func()
 }
 
 func (w *watched) Write(p []byte) (int, error) {
-	if strings.Contains(string(p), "waiting") {
+	switch {
+	case strings.Contains(string(p), "waiting"):
 		w.onWait()
+	case strings.Contains(string(p), "are encrypted"):
+		w.onDone()
 	}
 	return w.Builder.Write(p)
 }
 
 // TestRotationOfSecretsWaitsAndContinues rotates the key for secrets while a server runs that does
-// not know the new key yet.
+// not know the new key yet. Each run has an audit record with its first change, so that a crash leaves no change without one.
 func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 	t.Parallel()
 	conf := config.Config{DataDir: t.TempDir()}
@@ -45,8 +50,16 @@ func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	vault := desktop.New(server.DB, server.Box, time.Now)
+	runs := 0
+	recorded := func() {
+		records, err := server.Audit.Page(t.Context(), audit.Filter{Operation: "keys.rotate-secrets", Limit: 10})
+		if err != nil || len(records) != runs {
+			t.Errorf("%d audit records, %v; want %d, one of each run", len(records), err, runs)
+		}
+	}
 	rotate := func(ctx context.Context, wait string, onWait func()) (string, error) {
 		t.Helper()
+		runs++
 		args := []string{"admin", "keys", "rotate-secrets", "--wait", wait}
 		parser, err := newParser(args, []string{"VIGIL_DATA_DIR=" + conf.DataDir}, io.Discard, io.Discard, func(int) {})
 		if err != nil {
@@ -56,7 +69,7 @@ func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := watched{onWait: onWait}
+		out := watched{onWait: onWait, onDone: recorded}
 		err = parsed.Run(&environment{ctx: ctx, stdout: &out})
 		return out.String(), err
 	}
@@ -79,7 +92,7 @@ func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 	before := generation()
 
 	interrupted, interrupt := context.WithCancel(t.Context())
-	out, err := rotate(interrupted, "24h", interrupt)
+	out, err := rotate(interrupted, "24h", func() { recorded(); interrupt() })
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run the command again to continue") || strings.Contains(out, "are encrypted") {
 		t.Fatalf("the interruption gave %v\n%s", err, out)
 	}

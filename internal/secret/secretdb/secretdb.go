@@ -53,7 +53,10 @@ func (k *Keyring) Keyset(ctx context.Context) (w secret.Wrapped, err error) {
 
 // Replace stores the next generation of the keyset.
 func (k *Keyring) Replace(ctx context.Context, w secret.Wrapped) error {
-	return k.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
+	if w.Generation == 1 {
+		ctx = sqldb.WithoutCommitHook(ctx) // it is created on first use; only an operator replaces it
+	}
+	return k.db.Write(ctx, func(tx *sqldb.Tx) error {
 		statement := `
 			UPDATE secret_keyset
 			SET generation = $1, master = $2, keyset = $3, rotated_at = $4
