@@ -55,26 +55,35 @@ func TestRestoreRefusesADatabaseThatIsOpen(t *testing.T) {
 // would leave the server writing to the replaced one.
 func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
 	t.Parallel()
-	dir := newInventory(t)
-	environ, backup, file := []string{"VIGIL_DATA_DIR=" + dir}, filepath.Join(t.TempDir(), "backup.db"), filepath.Join(dir, "vigil.db")
-	vigil(t, environ, 0, "admin", "backup", backup)
-	db, err := sqldb.Open(t.Context(), "sqlite://"+file, sqldb.Options{MustExist: true})
-	if err != nil {
-		t.Fatal(err)
+	for name, at := range map[string]int64{"file header": 0, "first page": 100} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := newInventory(t)
+			environ, backup, file := []string{"VIGIL_DATA_DIR=" + dir}, filepath.Join(t.TempDir(), "backup.db"), filepath.Join(dir, "vigil.db")
+			vigil(t, environ, 0, "admin", "backup", backup)
+			db, err := sqldb.Open(t.Context(), "sqlite://"+file, sqldb.Options{MustExist: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A server writes within seconds. SQLite recognises a database without a header by its write-ahead log, unless that is empty.
+			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec("CREATE TABLE mark (n BIGINT)"); return err }); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.OpenFile(file, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close() // at the end: it releases the locks of db, which belong to the process
+			if _, err := f.WriteAt([]byte("not a table"), at); err != nil {
+				t.Fatal(err)
+			}
+			if got := vigil(t, environ, 1, "admin", "restore", backup); !strings.Contains(got, "stop the servers first") {
+				t.Errorf("the restore printed %q, want the advice to stop the servers", got)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			vigil(t, environ, 0, "admin", "restore", backup)
+		})
 	}
-	f, err := os.OpenFile(file, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close() // at the end: it releases the locks of db, which belong to the process
-	if _, err := f.WriteAt([]byte("not a table"), 100); err != nil {
-		t.Fatal(err)
-	}
-	if got := vigil(t, environ, 1, "admin", "restore", backup); !strings.Contains(got, "stop the servers first") {
-		t.Errorf("the restore printed %q, want the advice to stop the servers", got)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	vigil(t, environ, 0, "admin", "restore", backup)
 }
