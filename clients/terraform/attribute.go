@@ -51,14 +51,6 @@ func tagFilterAttribute() schema.MapAttribute {
 	}
 }
 
-// textOrNull returns null for an empty text, as the state of an attribute that was not set.
-func textOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
-}
-
 // A converter converts sets and maps of attributes to Go values. It keeps the first error. A null element
 // is an error, because a filter without it would match more than the configuration says.
 type converter struct{ err error }
@@ -109,14 +101,7 @@ func (e *converter) tagFilter(attribute string, filter types.Map) map[string][]s
 	return all
 }
 
-// setOrNull returns a set of texts, or null if there are none.
-func setOrNull(texts []string) types.Set {
-	if len(texts) == 0 {
-		return types.SetNull(types.StringType)
-	}
-	return setOf(texts)
-}
-
+// setOf returns a set of texts.
 func setOf(texts []string) types.Set {
 	var all []attr.Value
 	for _, t := range texts {
@@ -125,17 +110,59 @@ func setOf(texts []string) types.Set {
 	return types.SetValueMust(types.StringType, all)
 }
 
-// tagFilterOrNull returns a tag filter, or null if it is empty.
-func tagFilterOrNull(filter map[string][]string) types.Map {
-	element := types.SetType{ElemType: types.StringType}
-	if len(filter) == 0 {
-		return types.MapNull(element)
+// The server does not distinguish an attribute that is empty from one that is not set. If it
+// returns an empty value, the following functions return the known value, that of the state, when
+// that is empty or null: if an attribute that is set to "", [] or {} became null, Terraform would
+// plan a change.
+
+// readText returns the value of an optional text.
+func readText(known types.String, fromServer string) types.String {
+	switch {
+	case fromServer != "":
+		return types.StringValue(fromServer)
+	case known.ValueString() == "":
+		return known
 	}
+	return types.StringNull()
+}
+
+// readSet returns the value of an optional set of texts.
+func readSet(known types.Set, fromServer []string) types.Set {
+	switch {
+	case len(fromServer) > 0:
+		return setOf(fromServer)
+	case len(known.Elements()) == 0:
+		return known
+	}
+	return types.SetNull(types.StringType)
+}
+
+// readTags returns the value of optional tags.
+func readTags(known types.Map, fromServer map[string]string) types.Map {
 	all := map[string]attr.Value{}
-	for name, values := range filter {
+	for name, value := range fromServer {
+		all[name] = types.StringValue(value)
+	}
+	return readMap(known, types.StringType, all)
+}
+
+// readTagFilter returns the value of an optional tag filter.
+func readTagFilter(known types.Map, fromServer map[string][]string) types.Map {
+	all := map[string]attr.Value{}
+	for name, values := range fromServer {
 		all[name] = setOf(values)
 	}
-	return types.MapValueMust(element, all)
+	return readMap(known, types.SetType{ElemType: types.StringType}, all)
+}
+
+func readMap(known types.Map, element attr.Type, fromServer map[string]attr.Value) types.Map {
+	switch {
+	case len(fromServer) > 0:
+		return types.MapValueMust(element, fromServer)
+	case len(known.Elements()) == 0:
+		return known
+	}
+	return types.MapNull(element)
 }
 
 // sameTime returns the known time if the server's time is the same moment, even in another
@@ -146,5 +173,5 @@ func sameTime(known types.String, fromServer string) types.String {
 	if err == nil && err2 == nil && a.Equal(b) {
 		return known
 	}
-	return textOrNull(fromServer)
+	return readText(known, fromServer)
 }

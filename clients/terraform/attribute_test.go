@@ -76,3 +76,65 @@ func TestNullSettingIsNotGiven(t *testing.T) {
 		t.Errorf("settings %s, %v; want only the URL", got, err)
 	}
 }
+
+// TestEmptyAttributesAreKept checks that an attribute that is set to "", [] or {} is read back as
+// it is, and that Terraform sees if a value was removed on the server.
+func TestEmptyAttributesAreKept(t *testing.T) {
+	t.Parallel()
+	emptyText, emptySet, emptyMap := types.StringValue(""), set(), tagFilter(nil)
+	for _, known := range []types.String{emptyText, nullText} {
+		if got := readText(known, ""); !got.Equal(known) {
+			t.Errorf("the text %s became %s", known, got)
+		}
+	}
+	for _, known := range []types.Set{emptySet, nullSet} {
+		if got := readSet(known, nil); !got.Equal(known) {
+			t.Errorf("the set %s became %s", known, got)
+		}
+	}
+	nullMap := types.MapNull(types.SetType{ElemType: types.StringType})
+	for _, known := range []types.Map{emptyMap, nullMap} {
+		if got := readTagFilter(known, nil); !got.Equal(known) {
+			t.Errorf("the tag filter %s became %s", known, got)
+		}
+	}
+	text, removed := types.StringValue("a"), tagFilter(map[string]attr.Value{"team": set(types.StringValue("a"))})
+	if got := readText(text, ""); !got.Equal(nullText) {
+		t.Errorf("the removed text is %s", got)
+	}
+	if got := readSet(set(text), nil); !got.Equal(nullSet) {
+		t.Errorf("the removed set is %s", got)
+	}
+	if got := readTagFilter(removed, nil); !got.Equal(nullMap) {
+		t.Errorf("the removed tag filter is %s", got)
+	}
+	if got := readTagFilter(nullMap, map[string][]string{"team": {"a"}}); !got.Equal(removed) {
+		t.Errorf("the new tag filter is %s", got)
+	}
+}
+
+// TestEmptyAttributesOfResourcesAreKept reads resources whose optional attributes are empty.
+func TestEmptyAttributesOfResourcesAreKept(t *testing.T) {
+	t.Parallel()
+	emptyText, emptySet, emptyMap := types.StringValue(""), set(), tagFilter(nil)
+	account := cloudAccountModel{Cloud: types.StringValue("aws"), Environment: emptyText, Tags: types.MapValueMust(types.StringType, nil)}
+	custom := ruleModel{Description: emptyText, SuggestedAction: emptyText, DocumentationLink: emptyText, ComplianceControlIDs: emptySet}
+	mute := muteRuleModel{RuleIDs: emptySet, CloudAccountIDs: emptySet, CloudTags: emptyMap, ResourcePatterns: emptySet}
+	notification := notificationRuleModel{Levels: emptySet, RuleIDs: emptySet, CloudAccountIDs: emptySet, CloudTags: emptyMap}
+	s := fakeServer(t, http.StatusOK, `{"query": "{}", "tags": {}, "environment": null, "complianceControlIds": [], "levels": [], "ruleIds": [], "cloudAccountIds": [], "cloudTags": {}, "scope": {"ruleIds": [], "cloudTags": {}}}`)
+	for _, err := range []error{cloudAccount.read(t.Context(), s, &account), rule.read(t.Context(), s, &custom), muteRule.read(t.Context(), s, &mute), notificationRule.read(t.Context(), s, &notification)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, value := range map[string]attr.Value{
+		"environment": account.Environment, "tags": account.Tags,
+		"description": custom.Description, "suggested_action": custom.SuggestedAction, "documentation_link": custom.DocumentationLink, "compliance_control_ids": custom.ComplianceControlIDs,
+		"muted rule_ids": mute.RuleIDs, "muted cloud_account_ids": mute.CloudAccountIDs, "muted cloud_tags": mute.CloudTags, "muted resource_patterns": mute.ResourcePatterns,
+		"levels": notification.Levels, "rule_ids": notification.RuleIDs, "cloud_account_ids": notification.CloudAccountIDs, "cloud_tags": notification.CloudTags,
+	} {
+		if value.IsNull() {
+			t.Errorf("%s became null", name)
+		}
+	}
+}

@@ -67,19 +67,17 @@ var cloudAccount = kind[cloudAccountModel]{
 		if err := s.call(ctx, http.MethodGet, m.path(), nil, &out); err != nil {
 			return err
 		}
-		m.Name, m.Environment = types.StringValue(out.Name), types.StringNull()
+		environment := ""
 		if out.Environment != nil {
-			m.Environment = textOrNull(*out.Environment)
+			environment = *out.Environment
 		}
+		m.Name, m.Environment = types.StringValue(out.Name), readText(m.Environment, environment)
 		for _, p := range out.Properties {
 			if strings.EqualFold(p.Name, accountIDNames[out.Provider]) {
 				m.AccountID = types.StringValue(p.Value)
 			}
 		}
-		m.Tags = types.MapNull(types.StringType)
-		if len(out.Tags) > 0 {
-			m.Tags, _ = types.MapValueFrom(ctx, types.StringType, out.Tags) // a map of strings always converts
-		}
+		m.Tags = readTags(m.Tags, out.Tags)
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *cloudAccountModel) error {

@@ -71,8 +71,8 @@ var muteRule = kind[muteRuleModel]{
 			until = *out.Until
 		}
 		m.Until = sameTime(m.Until, until)
-		m.RuleIDs, m.CloudAccountIDs = setOrNull(out.Scope.RuleIDs), setOrNull(out.Scope.CloudAccountIDs)
-		m.CloudTags, m.ResourcePatterns = tagFilterOrNull(out.Scope.CloudTags), setOrNull(out.Scope.ResourcePatterns)
+		m.RuleIDs, m.CloudAccountIDs = readSet(m.RuleIDs, out.Scope.RuleIDs), readSet(m.CloudAccountIDs, out.Scope.CloudAccountIDs)
+		m.CloudTags, m.ResourcePatterns = readTagFilter(m.CloudTags, out.Scope.CloudTags), readSet(m.ResourcePatterns, out.Scope.ResourcePatterns)
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *muteRuleModel) error {

@@ -140,8 +140,9 @@ var notificationRule = kind[notificationRuleModel]{
 			return err
 		}
 		m.Name, m.Enabled, m.MinRiskScore = types.StringValue(out.Name), types.BoolValue(out.Enabled), types.Int64Value(out.MinRiskScore)
-		m.Events, m.Levels, m.ChannelIDs = setOf(out.Events), setOrNull(out.Levels), setOf(out.ChannelIDs)
-		m.RuleIDs, m.CloudAccountIDs, m.CloudTags = setOrNull(out.RuleIDs), setOrNull(out.CloudAccountIDs), tagFilterOrNull(out.CloudTags)
+		m.Events, m.Levels, m.ChannelIDs = setOf(out.Events), readSet(m.Levels, out.Levels), setOf(out.ChannelIDs)
+		m.RuleIDs, m.CloudAccountIDs = readSet(m.RuleIDs, out.RuleIDs), readSet(m.CloudAccountIDs, out.CloudAccountIDs)
+		m.CloudTags = readTagFilter(m.CloudTags, out.CloudTags)
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *notificationRuleModel) error {

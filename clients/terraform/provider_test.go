@@ -41,6 +41,7 @@ func TestResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		typeName, before, after string                     // attributes, separated by semicolons; the attribute name is "before", then "after"
+		empty                   string                     // attributes of which some are "", [] or {}; the attribute name is "empty"
 		others                  string                     // blocks that the attributes refer to
 		importID                resource.ImportStateIdFunc // if nil, the resource is imported by its id
 		notReturned             []string                   // attributes that the server does not return, because they hold secrets
@@ -48,17 +49,20 @@ func TestResources(t *testing.T) {
 		{
 			typeName: "vigil_cloud_account",
 			before:   `cloud = "aws"; account_id = "210987000001"; name = "before"; environment = "test"; tags = { team = "a" }`,
+			empty:    `cloud = "aws"; account_id = "210987000001"; name = "empty"; environment = ""; tags = {}`,
 			after:    `cloud = "aws"; account_id = "210987000001"; name = "after"`,
 			importID: idWith("vigil_cloud_account.test", "cloud", "id"),
 		},
 		{
 			typeName: "vigil_rule",
 			before:   `cloud = "aws"; name = "before"; display_name = "terraform-test"; level = "Low"; query = "g.V().hasLabel('AWS.S3.Bucket')"; description = "Why."`,
+			empty:    `cloud = "aws"; name = "empty"; display_name = "terraform-test"; level = "Low"; query = "g.V().hasLabel('AWS.S3.Bucket')"; description = ""; suggested_action = ""; documentation_link = ""; compliance_control_ids = []`,
 			after:    `cloud = "aws"; name = "after"; display_name = "terraform-test"; level = "High"; query = "g.V().hasLabel('AWS.SQS.Queue')"; enabled = false`,
 		},
 		{
 			typeName: "vigil_mute_rule",
 			before:   `name = "before"; reason = "a test"; until = "2036-01-02T03:04:05Z"; resource_patterns = ["no-such-*"]`,
+			empty:    `name = "empty"; reason = "a test"; resource_patterns = ["no-such-*"]; rule_ids = []; cloud_account_ids = []; cloud_tags = {}`,
 			after:    `name = "after"; reason = "a test"; cloud_tags = { team = ["a", "b"] }`,
 		},
 		{
@@ -70,6 +74,7 @@ func TestResources(t *testing.T) {
 			typeName: "vigil_notification_rule",
 			others:   block("vigil_notification_channel", "target", `name = "target of a rule"; type = "webhook"; settings = { url = "https://hooks.example.com/3" }`),
 			before:   `name = "before"; events = ["FindingRaised"]; levels = ["High"]; channel_ids = [vigil_notification_channel.target.id]`,
+			empty:    `name = "empty"; events = ["FindingRaised"]; levels = []; rule_ids = []; cloud_account_ids = []; cloud_tags = {}; channel_ids = [vigil_notification_channel.target.id]`,
 			after:    `name = "after"; events = ["FindingRaised", "FindingResolved"]; min_risk_score = 50; channel_ids = [vigil_notification_channel.target.id]`,
 		},
 	} {
@@ -77,14 +82,14 @@ func TestResources(t *testing.T) {
 			t.Parallel()
 			providers, providerBlock := demoProvider(t)
 			name := c.typeName + ".test"
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: providers,
-				Steps: []resource.TestStep{
-					{Config: providerBlock + c.others + block(c.typeName, "test", c.before), Check: resource.TestCheckResourceAttr(name, "name", "before")},
-					{Config: providerBlock + c.others + block(c.typeName, "test", c.after), Check: resource.TestCheckResourceAttr(name, "name", "after")},
-					{ResourceName: name, ImportState: true, ImportStateVerify: true, ImportStateIdFunc: c.importID, ImportStateVerifyIgnore: c.notReturned},
-				},
-			})
+			var steps []resource.TestStep
+			for _, s := range []struct{ name, attributes string }{{"before", c.before}, {"empty", c.empty}, {"after", c.after}} {
+				if s.attributes != "" {
+					steps = append(steps, resource.TestStep{Config: providerBlock + c.others + block(c.typeName, "test", s.attributes), Check: resource.TestCheckResourceAttr(name, "name", s.name)})
+				}
+			}
+			steps = append(steps, resource.TestStep{ResourceName: name, ImportState: true, ImportStateVerify: true, ImportStateIdFunc: c.importID, ImportStateVerifyIgnore: c.notReturned})
+			resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: providers, Steps: steps})
 		})
 	}
 }

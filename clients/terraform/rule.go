@@ -95,8 +95,9 @@ var rule = kind[ruleModel]{
 		}
 		m.Cloud, m.Name, m.DisplayName = types.StringValue(out.Provider), types.StringValue(out.Name), types.StringValue(out.DisplayName)
 		m.Level, m.Query = types.StringValue(out.Level), types.StringValue(query.Text)
-		m.Description, m.SuggestedAction, m.DocumentationLink = textOrNull(out.Description), textOrNull(out.SuggestedAction), textOrNull(out.DocumentationLink)
-		m.Enabled, m.ComplianceControlIDs = types.BoolValue(out.Status == "Enabled"), setOrNull(out.ComplianceControlIDs)
+		m.Description, m.SuggestedAction = readText(m.Description, out.Description), readText(m.SuggestedAction, out.SuggestedAction)
+		m.DocumentationLink = readText(m.DocumentationLink, out.DocumentationLink)
+		m.Enabled, m.ComplianceControlIDs = types.BoolValue(out.Status == "Enabled"), readSet(m.ComplianceControlIDs, out.ComplianceControlIDs)
 		return nil
 	},
 	update: func(ctx context.Context, s *server, m *ruleModel) error {
