@@ -109,7 +109,11 @@ func TestScanNamesWhatARegionDoesNotOfferAndWhatIsGone(t *testing.T) {
 	r := &scanReport{results: []scan.Result{{Outcome: collect.Outcome{Collectors: map[posture.EntityType]posture.CollectorResult{
 		"AWS.Macie.Session":     {NotOffered: []string{"ca-west-1", "mx-central-1"}},
 		"AWS.Lightsail.Disk":    {NotOffered: []string{"a", "b", "c"}},
-		"AWS.Lightsail.Machine": {NotOffered: []string{"a", "d"}},
+		"AWS.Lightsail.Machine": {NotOffered: []string{"a", "b", "c", "d"}},
+		"AWS.Glue.Job":          {NotEnabled: []string{"a"}},
+		"AWS.Glue.Crawler":      {NotEnabled: []string{"a"}},
+		"AWS.SSM.Document":      {NotEnabled: []string{"a"}},
+		"AWS.SSM.Parameter":     {Entities: 3},
 		"AWS.S3.Bucket":         {Entities: 3, Gone: 2},
 	}}}, {Outcome: collect.Outcome{Collectors: map[posture.EntityType]posture.CollectorResult{
 		"GCP.SQL.Instance": {NotEnabled: []string{posture.Global}},
@@ -118,10 +122,10 @@ func TestScanNamesWhatARegionDoesNotOfferAndWhatIsGone(t *testing.T) {
 	r.printUnavailable(&out)
 	want := `
 Not enabled, so there is nothing to read:
-       GCP.SQL
+       AWS.Glue in a, AWS.SSM.Document in a, GCP.SQL
 
 Not offered by the region, so there is nothing to read:
-       AWS.Lightsail in 4 regions, AWS.Macie in ca-west-1 and mx-central-1
+       AWS.Lightsail in 3 regions, AWS.Lightsail.Machine in d, AWS.Macie in ca-west-1 and mx-central-1
 
 Listed but gone when their details were read:
        AWS.S3.Bucket: 2

@@ -10,21 +10,47 @@ import (
 	"vigil/internal/posture"
 )
 
-// printUnavailable prints the services that have no resources because the account has not
-// enabled them or a region does not offer them: rules about resources of these services do
-// not apply. It also prints how many resources were deleted during the scan.
+// printUnavailable prints the services and types that have no resources because the account has
+// not enabled them or a region does not offer them: rules about these resources do not apply. It
+// also prints how many resources were deleted during the scan.
 func (r *scanReport) printUnavailable(w io.Writer) {
-	notEnabled, notOffered := map[string][]string{}, map[string][]string{} // regions by service
+	printServices(w, "Not enabled, so there is nothing to read:",
+		r.unavailable(func(c posture.CollectorResult) []string { return c.NotEnabled }))
+	printServices(w, "Not offered by the region, so there is nothing to read:",
+		r.unavailable(func(c posture.CollectorResult) []string { return c.NotOffered }))
+	r.printGone(w)
+}
+
+// unavailable returns the regions in which a service has nothing to read, by service. Where that
+// holds only for some types of a service, they stand for themselves.
+func (r *scanReport) unavailable(regionsOf func(posture.CollectorResult) []string) map[string][]string {
+	found := map[string][]string{}
 	for _, s := range r.results {
+		types := map[string]int{}                               // number of collected types by service
+		without := map[string]map[string][]posture.EntityType{} // types by service and region
 		for kind, c := range s.Outcome.Collectors {
 			service := string(kind[:strings.LastIndexByte(string(kind), '.')])
-			notEnabled[service] = append(notEnabled[service], c.NotEnabled...)
-			notOffered[service] = append(notOffered[service], c.NotOffered...)
+			types[service]++
+			for _, region := range regionsOf(c) {
+				if without[service] == nil {
+					without[service] = map[string][]posture.EntityType{}
+				}
+				without[service][region] = append(without[service][region], kind)
+			}
+		}
+		for service, regions := range without {
+			for region, kinds := range regions {
+				if len(kinds) == types[service] {
+					found[service] = append(found[service], region)
+					continue
+				}
+				for _, kind := range kinds {
+					found[string(kind)] = append(found[string(kind)], region)
+				}
+			}
 		}
 	}
-	printServices(w, "Not enabled, so there is nothing to read:", notEnabled)
-	printServices(w, "Not offered by the region, so there is nothing to read:", notOffered)
-	r.printGone(w)
+	return found
 }
 
 // printGone prints how many resources of each type were deleted while the scan ran.
@@ -51,7 +77,6 @@ func printServices(w io.Writer, title string, regions map[string][]string) {
 	for _, service := range slices.Sorted(maps.Keys(regions)) {
 		all := namedRegions(regions[service])
 		switch {
-		case len(regions[service]) == 0:
 		case len(all) == 0:
 			parts = append(parts, service)
 		case len(all) <= 2:
