@@ -78,7 +78,7 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 	if meta.Exclusive != "" {
 		free, err := q.lock(ctx, job.ID, meta.Exclusive)
 		if err != nil {
-			return err
+			return q.result(ctx, q.interruption(ctx, err))
 		}
 		if !free {
 			return river.JobSnooze(200*time.Millisecond + rand.N(100*time.Millisecond))
@@ -87,7 +87,7 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 	}
 	if meta.UntilStarted {
 		if err := q.releaseUnique(ctx, job.ID); err != nil {
-			return err
+			return q.result(ctx, q.interruption(ctx, err))
 		}
 	}
 
@@ -106,8 +106,8 @@ func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadat
 		done(err)
 	}()
 	err = handle(ctx)
-	if outcome(err) == "failed" && q.interrupts(ctx) {
-		err = errInterrupted
+	if outcome(err) == "failed" {
+		err = q.interruption(ctx, err)
 	}
 	return err
 }
@@ -115,11 +115,19 @@ func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadat
 // interrupts reports whether the context of an attempt ended and this process stops.
 func (q *Queue) interrupts(ctx context.Context) bool { return q.stopping.Load() && ctx.Err() != nil }
 
+// interruption returns errInterrupted if this process interrupts an attempt, and otherwise err, the error of the attempt.
+func (q *Queue) interruption(ctx context.Context, err error) error {
+	if q.interrupts(ctx) {
+		return errInterrupted
+	}
+	return err
+}
+
 // errPanic is the error of an attempt in the metrics and traces if its handler panics. River
 // recovers the panic.
 var errPanic = errors.New("the handler panicked")
 
-// errInterrupted replaces the error of a handler whose context ended because this process
+// errInterrupted replaces the error of an attempt whose context ended because this process
 // stops. The attempt does not count: the job returns to the queue.
 var errInterrupted = errors.New("the process stops")
 
