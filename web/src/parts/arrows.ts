@@ -24,14 +24,12 @@ export function nearestPlace(from: Place, places: Place[], key: string): number 
   return best;
 }
 
-/** Moves the focus between the links and buttons of an area with the arrow keys. */
-export function walkWithArrows(event: KeyboardEvent<HTMLElement>): void {
+/** Moves the focus between the links and buttons of an area, or its elements that match a selector, with the arrow keys. */
+export function walkWithArrows(event: KeyboardEvent<HTMLElement>, selector = 'a[href], button:not(:disabled)'): void {
   if (!(event.key in directions) || event.altKey || event.ctrlKey || event.metaKey) return;
   const from = document.activeElement;
   if (!(from instanceof HTMLElement) || !event.currentTarget.contains(from)) return;
-  const targets = [...event.currentTarget.querySelectorAll<HTMLElement>('a[href], button:not(:disabled)')].filter(
-    (e) => e !== from && e.offsetParent !== null,
-  );
+  const targets = [...event.currentTarget.querySelectorAll<HTMLElement>(selector)].filter((e) => e !== from && e.offsetParent !== null);
   const middle = (e: HTMLElement): Place => {
     const box = e.getBoundingClientRect();
     return { x: box.x + box.width / 2, y: box.y + box.height / 2 };

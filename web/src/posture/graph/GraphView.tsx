@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useRef, type KeyboardEvent } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
+import { walkWithArrows } from '../../parts/arrows';
 import { Icon } from '../../parts/Icon';
 import { Mark, type MarkName } from '../../parts/marks';
 import { count, middleCut } from '../../parts/text';
@@ -41,20 +42,9 @@ export default function GraphView({ graph, centre, highlighted, findings, hidden
     if (at && scroller) scroller.scrollTo(at.x - left - scroller.clientWidth / 2, at.y - top - scroller.clientHeight / 2);
   }, [centre, left, top, places]);
 
-  const walk = (event: KeyboardEvent, id: string) => {
-    const from = places.get(id);
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (!from || !way) return;
-    event.preventDefault();
-    const [dx = 0, dy = 0] = way;
-    const next = [...places]
-      .filter(([, p]) => (p.x - from.x) * dx + (p.y - from.y) * dy > 4)
-      .sort(([, a], [, b]) => distance(a, from, dx) - distance(b, from, dx))[0];
-    if (next) box.current?.querySelector<HTMLElement>(`[data-node="${CSS.escape(next[0])}"]`)?.focus();
-  };
   return (
     <div className="graph-scroll" ref={box} tabIndex={0} role="region" aria-label="Graph">
-      <div className="graph-canvas" style={{ width, height }}>
+      <div className="graph-canvas" style={{ width, height }} onKeyDown={(e) => walkWithArrows(e, '.graph-card')}>
         <svg width={width} height={height} aria-hidden="true">
           <defs>
             <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
@@ -98,7 +88,6 @@ export default function GraphView({ graph, centre, highlighted, findings, hidden
                 data-node={n.id}
                 className={`graph-card ${n.id === centre ? 'me' : ''} ${highlighted.has(n.id) ? 'hot' : ''} ${n.members ? 'folded' : ''}`}
                 title={n.name}
-                onKeyDown={(e) => walk(e, n.id)}
                 onClick={() => onOpen(n)}
               >
                 <Icon name={iconOfType(n.type)} />
@@ -130,10 +119,4 @@ export default function GraphView({ graph, centre, highlighted, findings, hidden
       </div>
     </div>
   );
-}
-
-function distance(p: { x: number; y: number }, from: { x: number; y: number }, dx: number): number {
-  const along = dx ? Math.abs(p.x - from.x) : Math.abs(p.y - from.y);
-  const across = dx ? Math.abs(p.y - from.y) : Math.abs(p.x - from.x);
-  return along + 2 * across;
 }
