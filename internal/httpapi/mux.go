@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"vigil/internal/fault"
@@ -48,6 +49,8 @@ type Mux struct {
 	gate    *gate
 	streams *streams
 	bodies  bodies
+
+	warnedOfProxy sync.Once
 }
 
 // NewMux checks the routes and returns a Mux that serves them.
@@ -90,6 +93,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, span := m.o.Tracer.Request(r)
 	x := &exchange{id: requestID(r), start: m.o.Now(), source: m.o.Proxies.source(r), header: w.Header(), span: span}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	m.warnOfProxy(r)
 	rec := &recorder{ResponseWriter: w, head: r.Method == http.MethodHead}
 	rec.before = func(status int) error { return m.audit(r, x, status) }
 	setHeaders(w.Header(), r, x.id)

@@ -21,6 +21,22 @@ func (ps Proxies) Contains(a netip.Addr) bool {
 	return false
 }
 
+// warnOfProxy logs the first request with an X-Forwarded-For header that is not trusted. If its sender is a
+// reverse proxy, all clients of the proxy share the limits of one address.
+func (m *Mux) warnOfProxy(r *http.Request) {
+	if r.Header.Get("X-Forwarded-For") == "" {
+		return
+	}
+	direct := sourceOf(r)
+	if addr, err := netip.ParseAddr(direct); err == nil && m.o.Proxies.Contains(addr) {
+		return
+	}
+	m.warnedOfProxy.Do(func() {
+		m.o.Log.WarnContext(r.Context(), "X-Forwarded-For ignored: if the sender is your reverse proxy, add it to trusted_proxies; until then its clients share the limits of one address",
+			"sender", direct)
+	})
+}
+
 // maxHops limits how many entries of X-Forwarded-For are evaluated.
 const maxHops = 16
 
