@@ -110,7 +110,7 @@ func (s *Sweep) work(ctx context.Context, org posture.OrgID, id string, retry bo
 		return err
 	}
 	if retry {
-		return s.replace(ctx, org, r)
+		return s.replace(ctx, org, r, lostWorker)
 	}
 	if s.lowSpace() {
 		return ErrLowSpace
@@ -239,10 +239,23 @@ func (s *Sweep) markUnread(ctx context.Context, org posture.OrgID, r posture.Run
 	return nil
 }
 
-// replace ends a run that lost its worker and starts a new one.
-func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) error {
-	s.Log.WarnContext(ctx, "run lost its worker", "account", r.Account, "run", r.ID)
-	err := s.end(ctx, org, r, collect.Outcome{Status: posture.RunTimeout, Reason: "the run lost its worker"}, attempt{})
+const lostWorker = "the run lost its worker"
+
+// whyExpired returns the reason why the lease of a run has expired.
+func (s *Sweep) whyExpired(r posture.Run) string {
+	switch {
+	case r.Updated.After(r.Start): // a worker renewed the lease
+		return lostWorker
+	case s.lowSpace():
+		return "the run did not begin within 24 hours: the disk is short of space"
+	}
+	return "the run did not begin within 24 hours: no worker took it"
+}
+
+// replace ends a run that cannot continue, for a reason, and starts a new one.
+func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run, reason string) error {
+	s.Log.WarnContext(ctx, "run replaced", "account", r.Account, "run", r.ID, "reason", reason)
+	err := s.end(ctx, org, r, collect.Outcome{Status: posture.RunTimeout, Reason: reason}, attempt{})
 	if err != nil {
 		return err
 	}
@@ -253,7 +266,7 @@ func (s *Sweep) replace(ctx context.Context, org posture.OrgID, r posture.Run) e
 	return err
 }
 
-// Maintain replaces runs that lost their workers, starts those that are due and deletes
+// Maintain replaces runs that lost their workers or found none for a day, starts those that are due and deletes
 // old ones. While the disk is short of space, due runs wait.
 func (s *Sweep) Maintain(ctx context.Context) error {
 	now := s.Now()
@@ -264,7 +277,7 @@ func (s *Sweep) Maintain(ctx context.Context) error {
 	for id, org := range expired {
 		r, err := s.Store.Run(ctx, org, id)
 		if err == nil {
-			err = s.replace(ctx, org, r)
+			err = s.replace(ctx, org, r, s.whyExpired(r))
 		}
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err

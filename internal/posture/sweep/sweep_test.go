@@ -349,6 +349,40 @@ func TestDueAccountsAreStarted(t *testing.T) {
 	}
 }
 
+// TestRunThatNeverBeganSaysWhy leaves runs in the queue for a day. Only the one that a worker began has lost its worker.
+func TestRunThatNeverBeganSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		began, low bool
+		want       string
+	}{
+		"the disk is low":   {low: true, want: "the run did not begin within 24 hours: the disk is short of space"},
+		"no worker took it": {want: "the run did not begin within 24 hours: no worker took it"},
+		"a worker began it": {began: true, low: true, want: "the run lost its worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), noEntities)
+			s.LowSpace = func() bool { return tt.low }
+			r := start(t, s)
+			now := r.Start.Add(time.Minute)
+			if tt.began {
+				r.Updated = now
+				if _, err := s.Store.RenewRun(t.Context(), org, r, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.Now = func() time.Time { return now.Add(24 * time.Hour) }
+			if err := s.Maintain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := loadRun(t, s, r.ID); got.Status != posture.RunTimeout || got.Reason != tt.want {
+				t.Errorf("the run is %s: %s; want %s: %s", got.Status, got.Reason, posture.RunTimeout, tt.want)
+			}
+		})
+	}
+}
+
 // TestNoRunBeginsWhileTheDiskIsLow leaves an account that is due and a run in the queue
 // until the disk has space again.
 func TestNoRunBeginsWhileTheDiskIsLow(t *testing.T) {
