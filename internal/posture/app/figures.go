@@ -28,7 +28,7 @@ func newDatabaseMetrics(s *store.Store, now func() time.Time) *databaseMetrics {
 		findings:   prometheus.NewDesc("vigil_findings", "Open findings of all organisations, by level and whether they are suppressed.", []string{"level", "suppressed"}, nil),
 		accounts:   prometheus.NewDesc("vigil_accounts", "Cloud accounts by cloud and state: scheduled, paused, or draft (not linked yet).", []string{"provider", "state"}, nil),
 		overdue:    prometheus.NewDesc("vigil_accounts_overdue", "Cloud accounts whose collection is late by more than an hour.", nil, nil),
-		oldestRead: prometheus.NewDesc("vigil_account_oldest_collection_seconds", "Time since the last completed collection of the account that was collected least recently.", nil, nil),
+		oldestRead: prometheus.NewDesc("vigil_account_oldest_collection_seconds", "Time since the last completed collection of the account that was collected least recently; a week if the runs of the last week all failed.", nil, nil),
 	}
 }
 

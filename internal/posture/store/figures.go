@@ -14,7 +14,7 @@ type Figures struct {
 	Suppressed map[posture.FindingLevel]int // open findings that are suppressed
 	Accounts   map[AccountGroup]int         // accounts by cloud and state
 	Overdue    int                          // accounts whose collection is late by more than OverdueAfter
-	OldestRead time.Duration                // the longest time since an account's last completed collection; 0 if none was collected
+	OldestRead time.Duration                // the longest time since an account's last completed collection or, if no run of it is kept, posture.History; 0 without accounts, or if all are new
 }
 
 // An AccountGroup identifies the accounts of a cloud that are in one state.
@@ -60,16 +60,18 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 			WHERE s.due < $1 AND a.status <> 'draft'`, sqldb.Millis(now.Add(-OverdueAfter))); err != nil {
 			return err
 		}
+		// The runs of an account that fails for longer than History are forgotten, up to its last completed one.
 		oldest, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 			SELECT coalesce(min(last), 0)
 			FROM (
-				SELECT max(r.ended) AS last
+				SELECT coalesce(max(r.ended), $1) AS last
 				FROM schedule s
 				JOIN account a ON a.org = s.org AND a.id = s.account
-				JOIN run r ON r.org = s.org AND r.account = s.account
-				WHERE a.status <> 'draft' AND r.status IN ('Completed', 'CompletedWithErrors')
-				GROUP BY s.org, s.account
-			) newest`)
+				LEFT JOIN run r ON r.org = s.org AND r.account = s.account AND r.status IN ('Completed', 'CompletedWithErrors')
+				WHERE a.status <> 'draft'
+				GROUP BY s.org, s.account, a.created
+				HAVING max(r.ended) IS NOT NULL OR a.created < $1
+			) newest`, sqldb.Millis(now.Add(-posture.History)))
 		if err == nil && oldest > 0 {
 			f.OldestRead = now.Sub(sqldb.Time(oldest))
 		}

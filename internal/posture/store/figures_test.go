@@ -11,6 +11,36 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
+// TestOldestCollectionIncludesAccountsThatAlwaysFail has an account that was never collected, first when it is new and
+// then when runs of its first days are not kept any more.
+func TestOldestCollectionIncludesAccountsThatAlwaysFail(t *testing.T) {
+	t.Parallel()
+	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
+		if err := store.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		s := store.New(db, secrettest.NewBox(t), new(enqueued))
+		begin := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		a := posture.Account{ID: "failing", Provider: posture.AWS, Created: begin, Status: posture.Stamped[posture.AccountStatus]{Value: posture.AccountActive}}
+		if err := s.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.AddAccount(a) }); err != nil {
+			t.Fatal(err)
+		}
+		r := posture.Run{ID: "r", Account: a.ID, Provider: posture.AWS, Start: begin, Updated: begin}
+		if err := s.StartRun(t.Context(), "org", r, begin.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		r.Status, r.End = posture.RunFailed, begin
+		if err := s.EndRun(t.Context(), "org", r, func(_ posture.OnboardingTx, a posture.Account) (posture.Account, error) { return a, nil }); err != nil {
+			t.Fatal(err)
+		}
+		for age, want := range map[time.Duration]time.Duration{time.Hour: 0, 10 * 24 * time.Hour: posture.History} {
+			if f, err := s.Figures(t.Context(), begin.Add(age)); err != nil || f.OldestRead != want {
+				t.Errorf("%s after its start, the oldest collection is %s old, %v; want %s", age, f.OldestRead, err, want)
+			}
+		}
+	})
+}
+
 // TestUnlinkedAccountsAreNotScheduled collects two accounts, of which one is unlinked
 // afterwards, so that it is not collected any more.
 func TestUnlinkedAccountsAreNotScheduled(t *testing.T) {
