@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -104,6 +105,7 @@ type App struct {
 	events        *eventdb.Log
 	eventDB       *eventdb.Database // receives the events; nil without an event database
 	eventDBSpec   desktop.EventDatabase
+	stopping      atomic.Bool
 	history       *historyWriter
 	sampler       *meter.Sampler
 	handler       *httpapi.Mux

@@ -1,10 +1,56 @@
 package app
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"vigil/internal/desktop"
+	"vigil/internal/desktop/inventory"
+	"vigil/internal/desktop/probe/eventdb"
+	"vigil/internal/sim/eventdatabase"
+	"vigil/internal/sim/pki"
 )
+
+// TestLastEventsAreWrittenAtAStop records an event that is still queued when the scheduler has closed its targets.
+func TestLastEventsAreWrittenAtAStop(t *testing.T) {
+	t.Parallel()
+	validity := pki.Around(time.Now(), time.Hour)
+	ca, err := pki.New("test", validity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := ca.Leaf(validity, "127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := eventdatabase.New(eventdatabase.Options{Database: "events", User: "vigil", Password: "right", Certificate: leaf, Prefix: "vdi_", Events: 41})
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	a := &App{o: Options{Now: time.Now}, secrets: inventory.Secrets{Getenv: func(string) string { return "right" }}, events: eventdb.NewLog()}
+	probe, closeTarget := a.eventDatabase(desktop.EventDatabase{
+		Type: desktop.PostgreSQL, Server: "127.0.0.1", Port: server.Listener().Port(), Database: "events", User: "vigil", Prefix: "vdi_",
+		Password: "env:X", Trust: desktop.Trust{CAPEM: string(ca.PEM())},
+	})
+	if _, _, err := probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.events.Record(desktop.Event{At: time.Now(), Type: "REST_AUTH_LOGOUT", Severity: desktop.SeverityAuditSuccess, Module: "Rest", Node: "cs1"})
+	a.stopping.Store(true)
+	closeTarget()
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	a.events.Run(stopped)
+	a.closeEventDatabase()
+	if got := server.Events(); got != 42 {
+		t.Errorf("%d events are in the database, want 42: the last one is lost", got)
+	}
+	if _, _, err := probe(t.Context()); err == nil {
+		t.Error("the database was not closed")
+	}
+}
 
 func TestSeverityOfStatusChanges(t *testing.T) {
 	t.Parallel()

@@ -66,11 +66,20 @@ func (a *App) Serve(ctx context.Context) error {
 	a.alerts.Start(ctx)
 	err := a.server.Serve(ctx)
 	// All requests have ended: stop the parts that they used.
+	a.stopping.Store(true)
 	cancel()
 	a.heartbeats.Stop()
 	a.alerts.Stop()
 	wait.Wait()
+	a.closeEventDatabase()
 	return err
+}
+
+// closeEventDatabase closes the event database after the last events were written.
+func (a *App) closeEventDatabase() {
+	if a.eventDB != nil {
+		a.eventDB.Close()
+	}
 }
 
 func (a *App) runProbes(ctx context.Context) {
@@ -171,7 +180,12 @@ func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Probe, func()) {
 	}
 	a.eventDB, a.eventDBSpec = db, spec
 	a.events.Use(db)
-	return db.Probe, db.Close
+	return db.Probe, func() {
+		// At a stop, the scheduler closes its targets before the last events are written.
+		if !a.stopping.Load() {
+			db.Close()
+		}
+	}
 }
 
 // unusable returns a probe that always fails, for an invalid configuration.
