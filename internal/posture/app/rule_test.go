@@ -187,6 +187,10 @@ func TestRuleParameters(t *testing.T) {
 		if second.body["name"] != "Below 30" || second.body["description"] != "Below 30" {
 			t.Errorf("an own rule with another value: %s", second.text)
 		}
+		deleted := i.want(200, "DELETE", "/v1/rules/"+created.body["id"].(string), nil, "If-Match", second.header.Get("ETag"))
+		if deleted.body["name"] != "Below 30" {
+			t.Errorf("an own rule that was deleted: %s", deleted.text)
+		}
 	})
 }
 

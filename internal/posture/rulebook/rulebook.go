@@ -117,7 +117,8 @@ func (b *Book) Delete(ctx context.Context, org posture.OrgID, id posture.RuleID,
 	if r.Source == posture.Native {
 		return r, fault.New(fault.Conflict, "rule %q comes with the product and cannot be deleted; disable it", id)
 	}
-	return b.Store.DeleteRule(ctx, org, id, ifMatch, b.Now())
+	r, err = b.Store.DeleteRule(ctx, org, id, ifMatch, b.Now())
+	return r.Bind(), err
 }
 
 // History returns the versions of a rule, newest first. The first version of a native
