@@ -143,7 +143,7 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 			return t, nil
 		}
 		found, object, ok := t.in.get(rest[1])
-		if !ok || depth == 0 && !found.isIn(group) {
+		if !ok || depth == 0 && !found.isIn(group, object) {
 			t.object, t.rest = nil, strings.Join(rest[2:], "/")
 			return t, missing
 		}
@@ -161,15 +161,17 @@ func actionOf(arm string) string {
 	return types + "/read"
 }
 
-// isIn reports whether a resource is in a group, "" for none.
-func (a address) isIn(group string) bool {
+// isIn reports whether a resource is in a group, "" for none. The group of a created resource is in
+// its id.
+func (a address) isIn(group string, o world.Object) bool {
 	switch a.k.where {
 	case inSubscription:
 		return group == ""
 	case inWatcherGroup:
 		return strings.EqualFold(group, "NetworkWatcherRG")
 	}
-	return strings.EqualFold(group, a.group()) || a.created != "" || a.i >= a.count() // created resources may be in any group
+	id := strings.Split(o.Text("id"), "/") // "", subscriptions, …, resourceGroups, …
+	return len(id) > 4 && strings.EqualFold(id[4], group)
 }
 
 // answer sends the response.

@@ -236,6 +236,12 @@ func TestCreatedResourcesAreFoundInAnyCase(t *testing.T) {
 			t.Errorf("%s: %d %s\nwant %s", path, status, got, want)
 		}
 	}
+	for group, want := range map[string]int{"CREATED": http.StatusOK, "other": http.StatusNotFound} {
+		path := strings.Replace(vault+"NewVault", "/created/", "/"+group+"/", 1)
+		if status, got := get(c, "management.azure.com", path+"?api-version=2022-02-01", token); status != want {
+			t.Errorf("in the group %s: %d %s", group, status, got)
+		}
+	}
 	if err := c.Change(azure.Change{ID: vault + "NEWVAULT", Gone: true}); err != nil {
 		t.Fatal(err)
 	}
