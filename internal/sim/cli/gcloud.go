@@ -167,9 +167,7 @@ func (s *Server) createAccount(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) deleteAccount(ctx context.Context, c Call) (string, error) {
-	if strings.HasPrefix(c.Words[0], "vigil-reader@") {
-		s.o.GCP.Limited("vigil-reader")
-	}
+	s.o.GCP.DeleteAccount(c.Words[0])
 	return removeResource("account")(s, ctx, c)
 }
 

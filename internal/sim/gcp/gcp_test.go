@@ -462,3 +462,28 @@ func TestServiceAccountsHaveSeveralKeys(t *testing.T) {
 		t.Errorf("without permissions: %d %v", status, answer)
 	}
 }
+
+// TestDeletedServiceAccountsCannotSignIn deletes a service account and creates it again.
+func TestDeletedServiceAccountsCannotSignIn(t *testing.T) {
+	t.Parallel()
+	c := serve(t, gcp.Options{})
+	instances := "https://compute.googleapis.com/compute/v1/projects/" + c.Projects()[0].ID + "/aggregated/instances"
+	check := func(what string, credential gcp.Credential, want int) {
+		t.Helper()
+		if status, answer := c.signIn(t, credential, claims{}); status != want {
+			t.Errorf("%s: %d %v, want %d", what, status, answer, want)
+		}
+	}
+	old := c.Limited("fleeting", "compute.instances.list")
+	_, answer := c.signIn(t, old, claims{})
+	c.token, _ = answer["access_token"].(string)
+	c.DeleteAccount(old.Email)
+	check("a key of a deleted account", old, http.StatusBadRequest)
+	if status, answer := c.send(t, http.MethodGet, instances); status != http.StatusUnauthorized {
+		t.Errorf("a token of a deleted account: %d %v", status, answer)
+	}
+	again := c.Limited("fleeting", "compute.instances.list")
+	check("a key of the earlier account", old, http.StatusBadRequest)
+	check("a key of the new account", again, http.StatusOK)
+	c.DeleteAccount("nobody@example.com")
+}

@@ -25,7 +25,8 @@ import (
 // An account is a service account that may sign in.
 type account struct {
 	email       string
-	keys        []accountKey // the valid ones, oldest first
+	keys        []accountKey // the valid ones, oldest first; none if the account was deleted
+	issued      int          // number of keys so far, with those of deleted accounts of this name
 	project     Project      // home project
 	all         bool         // has all permissions
 	permissions []string     // its permissions, unless all is set
@@ -62,6 +63,16 @@ func (c *Cloud) permit(name string, all bool, permissions []string) Credential {
 // exist is created, without permissions.
 func (c *Cloud) NewKey(name string) Credential { return c.withAccount(name, c.addKey) }
 
+// DeleteAccount deletes a service account: its keys and tokens are no longer valid. If an account of
+// this name is created again, it has other keys.
+func (c *Cloud) DeleteAccount(email string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if old := c.accounts[email]; old != nil {
+		c.accounts[email] = &account{email: email, project: old.project, issued: old.issued}
+	}
+}
+
 // withAccount changes a service account, which is created if it does not exist.
 func (c *Cloud) withAccount(name string, do func(*account)) Credential {
 	home := c.order[0]
@@ -82,9 +93,9 @@ func (c *Cloud) withAccount(name string, do func(*account)) Credential {
 
 func (c *Cloud) addKey(a *account) {
 	name, _, _ := strings.Cut(a.email, "@")
-	n := len(a.keys)
-	added := accountKey{c.options.Seed.With(a.email).Nth(n).Hex(40), privateKey(fmt.Sprint(name, "/", n))}
+	added := accountKey{c.options.Seed.With(a.email).Nth(a.issued).Hex(40), privateKey(fmt.Sprint(name, "/", a.issued))}
 	a.keys = append(slices.Clone(a.keys), added)
+	a.issued++
 }
 
 // privateKeys are keys by the name of their service account and their number. They are slow
@@ -205,7 +216,7 @@ func (c *Cloud) verify(assertion string) (*account, error) {
 	now := c.options.Now()
 	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
 	switch {
-	case a == nil:
+	case a == nil || len(a.keys) == 0:
 		return nil, errors.New("Invalid grant: account not found") //nolint:staticcheck // Google's words
 	case err != nil, header.Alg != "RS256":
 		return a, errors.New("Invalid JWT Signature.") //nolint:staticcheck // Google's words
@@ -251,5 +262,8 @@ func (c *Cloud) bearer(r *http.Request) *account {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.accounts[parts[0]]
+	if a := c.accounts[parts[0]]; a != nil && len(a.keys) > 0 {
+		return a
+	}
+	return nil
 }
