@@ -144,6 +144,31 @@ func TestEveryResourceIsFoundByName(t *testing.T) {
 	}
 }
 
+// TestMonitoringIsConsistent compares the ARNs of rules with their event buses, and the counts of metric
+// filters with the filters.
+func TestMonitoringIsConsistent(t *testing.T) {
+	t.Parallel()
+	c := New(Options{Seed: 1}, gateway.NewFaults())
+	e, p := c.inventory, world.Place{Account: c.Account(0).ID, Region: "us-east-1"}
+	for i := range e.eventRules.Count(p) {
+		o := e.eventRules.Make(p, i)
+		name := strings.TrimPrefix(o.Text("EventBusName")+"/", "default/") + o.Text("Name")
+		if got, want := o.Text("Arn"), "arn:aws:events:us-east-1:"+p.Account+":rule/"+name; got != want {
+			t.Errorf("the ARN of a rule is %s, want %s", got, want)
+		}
+	}
+	filters := map[string]int64{}
+	for i := range e.metricFilters.Count(p) {
+		filters[e.metricFilters.Make(p, i).Text("logGroupName")]++
+	}
+	for i := range e.logGroups.Count(p) {
+		o := e.logGroups.Make(p, i)
+		if got, want := o.Number("metricFilterCount"), filters[o.Text("logGroupName")]; got != want {
+			t.Errorf("%s has %d metric filters by its count, and %d in the list", o.Text("logGroupName"), got, want)
+		}
+	}
+}
+
 func TestCBORRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -163,9 +188,9 @@ func TestXMLIsEscapedAndNested(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	writeElement(&b, "Root", world.Obj("a", `<&">`, "none", nil, "list", world.Items("x", "y"), "own", listOf("Thing", world.Items(world.Obj("n", 1))),
-		"flat", flatList(world.Items("p", "q")), "when", time.Unix(0, 0)), "member")
+		"unnamed", world.List{Of: world.Items(1)}, "flat", flatList(world.Items("p", "q")), "when", time.Unix(0, 0)), "member")
 	want := `<Root><a>&lt;&amp;&#34;&gt;</a><list><member>x</member><member>y</member></list><own><Thing><n>1</n></Thing></own>` +
-		`<flat>p</flat><flat>q</flat><when>1970-01-01T00:00:00Z</when></Root>`
+		`<unnamed><member>1</member></unnamed><flat>p</flat><flat>q</flat><when>1970-01-01T00:00:00Z</when></Root>`
 	if b.String() != want {
 		t.Errorf("got  %s\nwant %s", b.String(), want)
 	}

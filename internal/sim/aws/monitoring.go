@@ -24,8 +24,13 @@ func (e *inventory) makeMonitoring() {
 		}
 	}
 	e.trails = e.wordNamed("AWS.CloudTrail.Trail", "trail", inFirstRegion(2), e.trail)
+	const filtered = 2 // the number of log groups that have a metric filter: the first ones
 	e.logGroups = e.wordNamed("AWS.Logs.LogGroup", "/app/log", e.share(60, 4), func(p world.Place, i int, name string) world.Object {
-		o := world.Obj("logGroupName", name, "arn", arn("logs", p, "log-group:"+name+":*"), "creationTime", e.ago(200).UnixMilli(), "metricFilterCount", 1,
+		filters := 0
+		if i < filtered {
+			filters = 1
+		}
+		o := world.Obj("logGroupName", name, "arn", arn("logs", p, "log-group:"+name+":*"), "creationTime", e.ago(200).UnixMilli(), "metricFilterCount", filters,
 			"storedBytes", 1024*i, "logGroupClass", "STANDARD")
 		if i%2 == 0 {
 			o = append(o, world.Obj("retentionInDays", 90, "kmsKeyId", e.keyARN(p, i))...)
@@ -34,7 +39,7 @@ func (e *inventory) makeMonitoring() {
 	})
 	e.metricFilters = e.numberNamed("AWS.Logs.MetricFilter", func(p world.Place, i int) string {
 		return fmt.Sprintf("%s/filter-%d", nth(e.logGroups, p, i), i)
-	}, constantCount(2), func(p world.Place, i int, _ string) world.Object {
+	}, constantCount(filtered), func(p world.Place, i int, _ string) world.Object {
 		return world.Obj("filterName", fmt.Sprintf("filter-%d", i), "filterPattern", "{ $.errorCode = \"AccessDenied\" }", "logGroupName", nth(e.logGroups, p, i),
 			"creationTime", e.ago(100).UnixMilli(), "metricTransformations", world.Items(world.Obj("metricName", "Denied", "metricNamespace", "Security", "metricValue", "1")))
 	})
@@ -59,8 +64,12 @@ func (e *inventory) makeMonitoring() {
 }
 
 func (e *inventory) eventRule(p world.Place, i int, _ string) world.Object {
-	name := fmt.Sprintf("rule-%d", i)
-	o := world.Obj("Name", name, "EventBusName", nth(e.eventBuses, p, i), "Arn", arn("events", p, "rule/"+name), "State", "ENABLED",
+	name, bus := fmt.Sprintf("rule-%d", i), nth(e.eventBuses, p, i)
+	inBus := "" // only the ARN of a rule on another bus than the default one has the name of the bus
+	if bus != "default" {
+		inBus = bus + "/"
+	}
+	o := world.Obj("Name", name, "EventBusName", bus, "Arn", arn("events", p, "rule/"+inBus+name), "State", "ENABLED",
 		"RoleArn", arn("iam", everywhere(p), "role/"+nth(e.roles, everywhere(p), i)),
 		"_targets", world.Items(world.Obj("Id", "1", "Arn", arn("lambda", p, "function:"+nth(e.functions, p, i))), world.Obj("Id", "2", "Arn", arn("sqs", p, nth(e.queues, p, i)))))
 	if i%2 == 0 {

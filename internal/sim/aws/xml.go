@@ -2,6 +2,7 @@ package aws
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strconv"
@@ -26,6 +27,7 @@ func writeElement(b *bytes.Buffer, name string, v any, item string) {
 		writeList(b, name, world.List{Item: item, Of: v}, item)
 		return
 	case world.List:
+		v.Item = cmp.Or(v.Item, item)
 		writeList(b, name, v, item)
 		return
 	case element:
