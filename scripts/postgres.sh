@@ -16,6 +16,9 @@ oldest=15
 
 say() { echo "postgres.sh: $*" >&2; }
 
+# version_of prints the major version of the server programs in a folder.
+version_of() { "$1/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/'; }
+
 # find_server prints the folder with the newest suitable server programs.
 find_server() {
 	best=0
@@ -24,7 +27,7 @@ find_server() {
 		if [ ! -x "$bin/postgres" ] || [ ! -x "$bin/initdb" ] || [ ! -x "$bin/pg_ctl" ]; then
 			continue
 		fi
-		version=$("$bin/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+		version=$(version_of "$bin")
 		if [ "$version" -ge "$oldest" ] && [ "$version" -gt "$best" ]; then
 			best=$version
 			found=$bin
@@ -102,13 +105,9 @@ create() {
 	# Use a linguistic collation, not byte order, so that tests detect keys whose order
 	# depends on the database. The password keeps out other users of this machine.
 	password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
-	(
-		umask 077
-		echo "$password" >"$dir/password"
-	)
 	# The server's user may not be allowed to enter $dir, so initdb reads a copy of the password.
 	copy=$(as_server mktemp /tmp/vigil-postgres.XXXXXX)
-	as_server tee "$copy" <"$dir/password" >/dev/null
+	echo "$password" | as_server tee "$copy" >/dev/null
 	status=0
 	(cd / && quietly as_server "$bin/initdb" -D "$data" --no-sync -U vigil -A scram-sha-256 --pwfile="$copy" \
 		-E UTF8 --locale=C --locale-provider=icu --icu-locale=en-US) || status=1
@@ -120,7 +119,15 @@ create() {
 		max_connections = 300
 		logging_collector = off
 	END
+	# The password is written last: is_usable recognises a complete data folder by it.
+	(
+		umask 077
+		echo "$password" >"$dir/password"
+	)
 }
+
+# is_usable succeeds if the data folder is complete and the server can read its version.
+is_usable() { [ -s "$dir/password" ] && [ "$(cat "$dir/data/PG_VERSION" 2>/dev/null)" = "$(version_of "$bin")" ]; }
 
 # remove deletes what create created.
 remove() {
@@ -135,25 +142,29 @@ start() {
 	mkdir -p "$dir"
 	dir=$(cd "$dir" && pwd)
 	if ! running; then
-		if [ ! -f "$dir/data/PG_VERSION" ] || [ ! -s "$dir/password" ]; then
-			create
+		# A start that was killed before it wrote the URL leaves a server on an unknown port.
+		if [ -f "$dir/data/postmaster.pid" ] && control status >/dev/null 2>&1; then
+			halt immediate
 		fi
+		is_usable || create # the data is only that of tests
+		log=$(readlink -f "$dir/data")/server.log
 		# Only starting the server shows whether a port is free.
 		for try in 1 2 3 4 5 6 7 8 9 10; do
 			port=$((20000 + $(od -An -N2 -tu2 /dev/urandom) % 30000))
 			if [ "$try" = 1 ] && [ -s "$dir/url" ]; then
 				port=$(sed 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/' "$dir/url")
 			fi
-			if control -w -t 60 -l "$(readlink -f "$dir/data")/server.log" -o "-p $port $options" start >/dev/null 2>&1; then
+			rm -f "$log"
+			if control -w -t 60 -l "$log" -o "-p $port $options" start >/dev/null 2>&1; then
 				(
 					umask 077
 					echo "postgres://vigil:$(cat "$dir/password")@127.0.0.1:$port/postgres?sslmode=disable" >"$dir/url"
 				)
 				break
 			fi
-			if [ "$try" = 10 ]; then
+			if [ "$try" = 10 ] || ! grep -q 'could not bind' "$log"; then
 				say "the server does not start:"
-				tail -n 20 "$dir/data/server.log" >&2
+				tail -n 20 "$log" >&2
 				exit 1
 			fi
 		done
