@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -39,19 +40,21 @@ func main() {
 	rounds := flag.Int("rounds", 5, "number of rounds")
 	clients := flag.Int("clients", 8, "number of concurrent requests")
 	flag.Parse()
-	if err := run(*round, *rounds, *clients); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *round, *rounds, *clients); err != nil {
 		fmt.Fprintln(os.Stderr, "desktop:", err)
 		os.Exit(1)
 	}
 }
 
-func run(round time.Duration, rounds, clients int) (err error) {
+func run(ctx context.Context, round time.Duration, rounds, clients int) (err error) {
 	dir, err := os.MkdirTemp("", "vigil-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	e, err := estate.New(estate.Options{Dir: filepath.Join(dir, "estate"), AgentInterval: agentInterval})
 	if err != nil {
@@ -84,7 +87,7 @@ func run(round time.Duration, rounds, clients int) (err error) {
 	}
 	files := httptest.NewServer(http.FileServer(http.Dir(static)))
 	defer files.Close()
-	return compare(list, target{url: files.URL + "/rds-servers.json"}, len(body), round, rounds, clients)
+	return compare(ctx, list, target{url: files.URL + "/rds-servers.json"}, len(body), round, rounds, clients)
 }
 
 const (
@@ -131,6 +134,9 @@ func serve(ctx context.Context, dir string, e *estate.Estate) (*app.App, func() 
 		return nil, nil, errors.Join(err, stop())
 	}
 	for deadline := time.Now().Add(reportsWithin); len(server.Board().Domains()) == 0 || !allReported(server.Board()); time.Sleep(50 * time.Millisecond) {
+		if ctx.Err() != nil {
+			return nil, nil, errors.Join(ctx.Err(), stop())
+		}
 		if time.Now().After(deadline) {
 			return nil, nil, errors.Join(fmt.Errorf("not all machines have reported within %s", reportsWithin), stop())
 		}
@@ -229,10 +235,13 @@ func (t target) rate(round time.Duration, clients int) (float64, error) {
 // writerOnly hides the ReadFrom method of io.Discard, which uses its own buffer.
 type writerOnly struct{ io.Writer }
 
-func compare(list, file target, size int, round time.Duration, rounds, clients int) error {
+func compare(ctx context.Context, list, file target, size int, round time.Duration, rounds, clients int) error {
 	fmt.Printf("%d bytes, %d clients, %d rounds of %s each\n", size, clients, rounds, round)
 	var sumList, sumFile float64
 	for i := range rounds {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		l, err := list.rate(round, clients)
 		if err != nil {
 			return err

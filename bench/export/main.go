@@ -116,6 +116,10 @@ func serve(ctx context.Context, o options, token string) (*server, error) {
 		return nil, err
 	}
 	for range 600 {
+		if ctx.Err() != nil {
+			s.stop()
+			return nil, ctx.Err()
+		}
 		if answer, err := http.Get(s.url + "/readyz"); err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {

@@ -118,7 +118,7 @@ func (c *client) send(ctx context.Context, perSecond float64, lasts time.Duratio
 	begin := time.Now()
 	for i := 0; ; i++ {
 		due := begin.Add(time.Duration(float64(i) / perSecond * float64(time.Second)))
-		if due.Sub(begin) >= lasts {
+		if due.Sub(begin) >= lasts || ctx.Err() != nil {
 			break
 		}
 		time.Sleep(time.Until(due))

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -50,12 +52,14 @@ func main() {
 	flag.StringVar(&o.base, "base", "", "URL of the server, for the process of the abuser (internal)")
 	flag.BoolVar(&o.abuser, "abuser", false, "run the process of the abuser (internal)")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	var err error
 	if o.abuser {
 		o.token = os.Getenv("FAIRNESS_TOKEN")
-		err = beAbuser(context.Background(), o)
+		err = beAbuser(ctx, o)
 	} else {
-		err = run(context.Background(), o)
+		err = run(ctx, o)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fairness:", err)
@@ -96,8 +100,8 @@ func run(ctx context.Context, o options) error {
 	victim.send(ctx, o.rate, o.round/2, &latencies{}) // fills caches
 	for range o.rounds {
 		for _, p := range phases {
-			if err := p.measure(ctx, s, victim, abuser); err != nil {
-				return err
+			if err := p.measure(ctx, s, victim, abuser); err != nil || ctx.Err() != nil {
+				return cmp.Or(ctx.Err(), err)
 			}
 		}
 	}
@@ -272,7 +276,7 @@ func (s *server) start(ctx context.Context) (stop func(), err error) {
 }
 
 func waitUntilReady(ctx context.Context, base string) error {
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", nil)
 		if err != nil {
 			return err
@@ -284,5 +288,5 @@ func waitUntilReady(ctx context.Context, base string) error {
 			}
 		}
 	}
-	return errors.New("the server is not ready after a minute")
+	return cmp.Or(ctx.Err(), errors.New("the server is not ready after a minute"))
 }

@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -50,7 +51,9 @@ func main() {
 	flag.DurationVar(&o.lasts, "time", time.Minute, "`time` to measure each number of processes for")
 	flag.StringVar(&o.counts, "processes", "1,2,4", "`numbers` of processes")
 	flag.Parse()
-	if err := run(context.Background(), o); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
@@ -92,7 +95,7 @@ func measure(ctx context.Context, o options, dir, binary string, n int) (perMinu
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &fleet{o: o, binary: binary, dir: dir}
-	defer func() { err = errors.Join(err, f.stop(), f.dropSchema(ctx)) }()
+	defer func() { err = errors.Join(err, f.stop(), f.dropSchema(context.WithoutCancel(ctx))) }() // after Ctrl-C, too
 	if err := f.build(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -245,7 +248,9 @@ func (f *fleet) start(ctx context.Context, roles string) error {
 // stop ends the processes.
 func (f *fleet) stop() (err error) {
 	for _, p := range f.processes {
-		err = errors.Join(err, p.Process.Signal(syscall.SIGKILL))
+		if killed := p.Process.Signal(syscall.SIGKILL); !errors.Is(killed, os.ErrProcessDone) { // Ctrl-C ends them, too
+			err = errors.Join(err, killed)
+		}
 		_ = p.Wait() // it was killed
 	}
 	return err
