@@ -11,32 +11,38 @@ import (
 )
 
 // reuse uses the database of an earlier run. It undoes what the parts (benchmarks; see -only) of that run changed,
-// counts the entities, and fills the plain table if it is empty and a selected part compares
+// counts the entities, and fills the plain table if that run did not and a selected part compares
 // with it.
 func (b *bench) reuse(ctx context.Context) error {
 	if err := b.removeAdded(ctx); err != nil {
 		return err
 	}
-	if b.o.isSelected("upsert") {
-		// An earlier run changed the entities. Restore their first revision, so that the
-		// next collection changes exactly the share of the flag -changed.
+	if b.o.isSelected("upsert") || b.o.needsPlain() {
+		// An earlier run changed the entities. Restore their first revision, which is in the plain
+		// table and of which the next collection changes exactly the share of the flag -changed.
 		if _, _, err := b.record(ctx, b.accounts...); err != nil {
 			return err
 		}
 	}
-	plainRows := 0 // 1 if the plain table has rows
+	var hasPlain bool // its indexes are created when all rows are in it
 	if err := b.db.Read(ctx, func(tx *sqldb.Tx) (err error) {
 		if b.count, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT CAST(sum(count) AS BIGINT) FROM entity_tally`); err != nil {
 			return err
 		}
-		plainRows, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM (SELECT 1 FROM plain_entity LIMIT 1) AS p`)
+		hasPlain, err = sqldb.QueryOne(tx, sqldb.Scalar[bool], `SELECT EXISTS (SELECT 1 FROM pg_indexes WHERE schemaname = current_schema() AND indexname = 'plain_name')`)
 		return err
 	}); err != nil {
 		return err
 	}
 	printf("found %d entities\n", b.count)
-	if plainRows > 0 || !b.o.needsPlain() {
+	if hasPlain || !b.o.needsPlain() {
 		return nil
+	}
+	if err := b.db.Write(ctx, func(tx *sqldb.Tx) error {
+		_, err := tx.Exec(`TRUNCATE plain_entity`) // the rows of an interrupted run
+		return err
+	}); err != nil {
+		return err
 	}
 	return b.loadPlain(ctx)
 }
