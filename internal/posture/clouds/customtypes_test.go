@@ -29,7 +29,7 @@ calls:
     properties:
       key: {at: Attributes.KmsMasterKeyId, absent: none, doc: The KMS key that encrypts its messages.}
 events: {sns: [CreateTopic, DeleteTopic]}
-named: topicArn
+namedInEvents: topicArn
 `,
 	"azure/compute/big-disk.yaml": `
 type: Azure.Compute.BigDisk

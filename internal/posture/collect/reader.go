@@ -253,12 +253,11 @@ func (r *Reader) batch(ctx context.Context, rest []resource.Stage, items []resou
 // stage makes the calls of one stage for an item, and visits the items of each page.
 func (r *Reader) stage(ctx context.Context, s *resource.Stage, parent *resource.Item, next visit) error {
 	switch {
-	case s.One: // a single item without a call
-		item := gjson.Parse("{}")
-		if r.Context.Name != "" {
-			item = gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"name":`), r.Context.Name), '}'))
-		}
-		return next(ctx, []resource.Item{{Result: item, Parent: parent}})
+	case s.Single:
+		return next(ctx, []resource.Item{{Result: gjson.Parse("{}")}})
+	case s.NameOnly:
+		item := gjson.ParseBytes(append(gjson.AppendJSONString([]byte(`{"name":`), r.Context.Name), '}'))
+		return next(ctx, []resource.Item{{Result: item}})
 	case s.Function != "":
 		return r.apply(ctx, s, nil, next)
 	case parent != nil && !s.When.Hold(parent, r.Context.Vars):

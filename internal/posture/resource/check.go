@@ -138,10 +138,12 @@ func (s *Stage) check(position int, functions Functions) error {
 	sources := s.sources()
 	switch {
 	case sources == 0 && position > 0 && len(s.Items) > 0: // valid: the stage takes items from each item of the previous stage
+	case s.NameOnly:
+		return errors.New("only get may have nameOnly")
 	case sources != 1:
-		return errors.New("a stage must have exactly one of call, from, one and function")
-	case (s.From != "" || s.One) && position > 0:
-		return errors.New("only the first stage may have from or one")
+		return errors.New("a stage must have exactly one of call, from, single and function")
+	case (s.From != "" || s.Single) && position > 0:
+		return errors.New("only the first stage may have from or single")
 	}
 	if s.Batch != nil && position == 0 {
 		return errors.New("the first stage has no previous items for a batch")
@@ -153,17 +155,17 @@ func (s *Stage) check(position int, functions Functions) error {
 // list; see [Type.GetStage].
 func (s *Stage) checkGet(functions Functions) error {
 	switch {
-	case s.From != "" || s.Batch != nil:
-		return errors.New("it reads one resource, so it cannot have from or batch")
+	case s.From != "" || s.Single || s.Batch != nil:
+		return errors.New("it reads one resource by its name, so it cannot have from, single or batch")
 	case s.sources() > 1:
-		return errors.New("it may have only one of call, one and function")
+		return errors.New("it may have only one of call, nameOnly and function")
 	}
 	return s.checkParts(functions)
 }
 
 // sources counts the members that say where a stage has its items from.
 func (s *Stage) sources() (n int) {
-	for _, set := range []bool{s.Call != "", s.From != "", s.One, s.Function != ""} {
+	for _, set := range []bool{s.Call != "", s.From != "", s.Single, s.NameOnly, s.Function != ""} {
 		if set {
 			n++
 		}
@@ -187,7 +189,7 @@ func (s *Stage) checkParts(functions Functions) error {
 // checkInherited checks that a get without a call of its own has one from the list. The list
 // must have been expanded.
 func (t *Type) checkInherited() error {
-	if t.Get == nil || t.Get.One {
+	if t.Get == nil || t.Get.NameOnly {
 		return nil
 	}
 	if s := t.GetStage(); s.Call == "" && s.Function == "" {
@@ -289,15 +291,15 @@ func (t *Type) checkMembers() error {
 		{"granted", t.Granted != "", isGCP, "a type of Google Cloud"},
 		{"eachLocation", t.EachLocation != "", len(t.Google) > 0, "google"},
 		{"policy", t.Policy, len(t.Google) > 0, "google"},
-		{"unnamed", len(t.Unnamed) > 0, t.Named != "", "named"},
+		{"readAllAfter", len(t.ReadAllAfter) > 0, t.NamedInEvents != "", "namedInEvents"},
 	} {
 		if m.set && !m.effective {
 			return t.withLine(m.name, fmt.Errorf("%s needs %s", m.name, m.needs))
 		}
 	}
-	for _, name := range t.Unnamed {
+	for _, name := range t.ReadAllAfter {
 		if !slices.ContainsFunc(t.Events, func(e Event) bool { return slices.Contains(e.Names, name) }) {
-			return t.withLine("unnamed", fmt.Errorf("unnamed: %s is not in events", name))
+			return t.withLine("readAllAfter", fmt.Errorf("readAllAfter: %s is not in events", name))
 		}
 	}
 	return nil

@@ -88,14 +88,16 @@ func TestInvalidStages(t *testing.T) {
 	for text, want := range map[string]string{
 		"list: [{call: a.List}]\nget: {function: unknown}":                                                "line 6: get: there is no list function unknown",
 		"list: [{call: a.List}]\nget: {call: 'a/${'}":                                                     "line 6: get: call \"a/${\" is not a valid template",
-		"list: [{call: a.List}]\nget: {call: a.Get, one: true}":                                           "line 6: get: it may have only one of call, one and function",
-		"list: [{call: a.List}]\nget: {from: AWS.Test.A}":                                                 "line 6: get: it reads one resource, so it cannot have from or batch",
-		"list: [{call: a.List}]\nget: {batch: {of: x, size: 1}}":                                          "line 6: get: it reads one resource, so it cannot have from or batch",
+		"list: [{call: a.List}]\nget: {call: a.Get, nameOnly: true}":                                      "line 6: get: it may have only one of call, nameOnly and function",
+		"list: [{call: a.List}]\nget: {single: true}":                                                     "line 6: get: it reads one resource by its name, so it cannot have from, single or batch",
+		"list: [{nameOnly: true}]":                                                                        "line 5: list stage 1: only get may have nameOnly",
+		"list: [{call: a.List}]\nget: {from: AWS.Test.A}":                                                 "line 6: get: it reads one resource by its name, so it cannot have from, single or batch",
+		"list: [{call: a.List}]\nget: {batch: {of: x, size: 1}}":                                          "line 6: get: it reads one resource by its name, so it cannot have from, single or batch",
 		"list: [{call: a.List}, {items: Parts}]\nget: {input: {Name: $name}}":                             "line 6: get needs a call or function, because the last stage of the list has no call",
 		"list: [{call: a.List}, {function: test.list}]\nget: {input: {Name: $name}}":                      "line 6: get needs a call or function, because the last stage of the list has no call",
 		"list: [{call: a.List}, {items: Parts, batch: {of: Name, size: 0}}]":                              "line 5: list stage 2: a batch needs a call, size and of",
 		"list: [{call: a.List}, {items: Parts, batch: {of: Name, size: 9}}]":                              "line 5: list stage 2: a batch needs a call, size and of",
-		"list: [{call: a.List}, {items: Parts}]\nget: {one: true}":                                        "",
+		"list: [{call: a.List}, {items: Parts}]\nget: {nameOnly: true}":                                   "",
 		"list: [{call: a.List}, {items: Parts}]\nget: {function: test.list}":                              "",
 		"list: [{call: a.List}, {items: Parts}]\nget: {call: a.Get}":                                      "",
 		"list: [{call: a.List}, {call: a.More, batch: {of: Name, size: 9}}]\nget: {input: {Name: $name}}": "",
@@ -111,9 +113,9 @@ func TestInvalidStages(t *testing.T) {
 func TestUnnamedEvents(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"named: id\nunnamed: [Close]\n":   "",
-		"named: id\nunnamed: [Destroy]\n": "line 8: unnamed: Destroy is not in events",
-		"unnamed: [Close]\n":              "line 7: unnamed needs named",
+		"namedInEvents: id\nreadAllAfter: [Close]\n":   "",
+		"namedInEvents: id\nreadAllAfter: [Destroy]\n": "line 8: readAllAfter: Destroy is not in events",
+		"readAllAfter: [Close]\n":                      "line 7: readAllAfter needs namedInEvents",
 	} {
 		_, err := loadWith(checkFunctions, "type: AWS.Test.A\ndoc: It.\nscope: region\nname: Name\nlist: [{call: a.List}]\nevents: {a: [Open, Close]}\n"+text)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

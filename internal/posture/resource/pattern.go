@@ -11,7 +11,7 @@ import (
 // IDPrefix returns the prefix of the ids of an EC2 type, such as "vpc-", or "" for
 // other types.
 func (t *Type) IDPrefix() string {
-	prefix, ok := strings.CutSuffix(t.Named, "-*")
+	prefix, ok := strings.CutSuffix(t.NamedInEvents, "-*")
 	if !ok {
 		return ""
 	}

@@ -144,5 +144,5 @@ func (a *Answer) AllEdges() []Edge {
 // type, which is listed without a call. It is false for the Azure tenant, whose
 // existence follows from the credential.
 func (t *Type) IsSingle() bool {
-	return len(t.List) == 1 && t.List[0].One && t.Type.Provider() != posture.Azure
+	return len(t.List) == 1 && t.List[0].Single && t.Type.Provider() != posture.Azure
 }

@@ -73,11 +73,12 @@ type Type struct {
 	Calls  []Call `yaml:"calls"`
 
 	// Events are the names, by source, of the cloud's log entries that report a
-	// possible change of a resource. Named locates the resource in an entry. Unnamed
-	// are the names of entries that have a member of Named with another meaning.
-	Events  Events  `yaml:"events"`
-	Named   string  `yaml:"named"`
-	Unnamed Strings `yaml:"unnamed"`
+	// possible change of a resource. NamedInEvents locates the name of the resource in an
+	// entry. After the entries named in ReadAllAfter, all resources of the type are read,
+	// because a member of NamedInEvents has another meaning in them.
+	Events        Events  `yaml:"events"`
+	NamedInEvents string  `yaml:"namedInEvents"`
+	ReadAllAfter  Strings `yaml:"readAllAfter"`
 
 	file  string // path below its root
 	where string // path in error messages
@@ -139,9 +140,11 @@ type Stage struct {
 	Batch *Batch `yaml:"batch"`
 	// From starts with the items of another type's list instead of a call.
 	From posture.EntityType `yaml:"from"`
-	// One starts with a single empty item: an account or a region has exactly one
-	// resource. In get, the item has a name member.
-	One bool `yaml:"one"`
+	// Single makes no call: the list has one empty item, because an account or a region has
+	// exactly one resource.
+	Single bool `yaml:"single"`
+	// NameOnly makes no call: the item of get has only the member name.
+	NameOnly bool `yaml:"nameOnly"`
 	// Function converts items by code; see [ListFunction].
 	Function string `yaml:"function"`
 }

@@ -170,7 +170,7 @@ func (x *example) item(up int) (place, error) {
 	var path []string
 	for i := last; i >= 0; i-- {
 		s := &stages[i]
-		if i == 0 && (s.Function != "" || s.One) {
+		if i == 0 && (s.Function != "" || s.Single) {
 			return place{}, fmt.Errorf("a function lists it")
 		}
 		if len(s.Items) > 0 {

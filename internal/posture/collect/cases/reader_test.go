@@ -97,7 +97,7 @@ doc: A disk.
 scope: region
 list: [{call: test.ListDisks, items: Disks}]
 name: Id
-named: disk-*
+namedInEvents: disk-*
 properties:
   zones: {at: [Zone, Zones], type: strings, doc: Its zones.}
   shared: {at: Users, is: all, absent: false, doc: It is shared.}
@@ -120,9 +120,9 @@ type: AWS.Test.Box
 doc: A box.
 scope: region
 list: [{call: test.ListBoxes, items: Boxes}]
-get: {one: true}
+get: {nameOnly: true}
 name: [name, "@this|@last:/"]
-named: box-*
+namedInEvents: box-*
 display: about>Title
 xid: [about>Arn, "arn:aws:test:::$name"]
 calls:
@@ -280,7 +280,7 @@ func TestDeclarationMistakes(t *testing.T) {
 		"properties: {p: {at: P, type: day, doc: P.}}": `unknown type "day"`,
 		"properties: {p: {at: P, doc: P.}}\ncalls: [{call: a.B, properties: {p: {at: P, doc: P.}}}]": "p is declared twice: in the list and in a.B",
 	} {
-		file := "type: AWS.Test.A\ndoc: A.\nscope: region\nlist: [{one: true}]\nname: $region\n" + text
+		file := "type: AWS.Test.A\ndoc: A.\nscope: region\nlist: [{single: true}]\nname: $region\n" + text
 		_, err := resource.Load(resource.Functions{}, fstest.MapFS{"aws/test/a.yaml": &fstest.MapFile{Data: []byte(file)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -106,7 +106,7 @@ func (c *checker) list(stages []resource.Stage) *item {
 	for i := range stages {
 		s := &stages[i]
 		switch {
-		case s.One:
+		case s.Single || s.NameOnly:
 			enclosing = &item{}
 			continue
 		case s.Function != "":

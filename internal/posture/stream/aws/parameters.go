@@ -66,7 +66,7 @@ func (p *parameters) names(t *resource.Type) []string {
 		}
 		return names
 	}
-	for _, choice := range strings.Fields(t.Named) {
+	for _, choice := range strings.Fields(t.NamedInEvents) {
 		if name, ok := strings.CutPrefix(choice, "="); ok {
 			return []string{name}
 		}

@@ -35,7 +35,7 @@ func (e event) targets(x *change.Index) []posture.Target {
 			continue
 		}
 		var names []string
-		if !slices.Contains(decl.Declared.Unnamed, d.EventName) {
+		if !slices.Contains(decl.Declared.ReadAllAfter, d.EventName) {
 			names = params.names(decl.Declared)
 		}
 		for _, r := range d.Resources {
