@@ -26,9 +26,10 @@ type Patterns []Pattern
 //
 //	arn:aws:lambda:{region}:{account}:function:{name}{:*}
 //
-// {name} is the name of the entity. {*/} is an optional path, {:*} and {/*} are
-// optional suffixes, {*} is any text without slash or colon. The part after => is the
-// name of the entity: "... => aws/{name}".
+// {name} is the name of the entity. If the form contains it several times, the name is the
+// matched texts, joined by slashes. {*/} is an optional path, {:*} and {/*} are optional
+// suffixes, {*} is any text without slash or colon. The part after => is the name of the
+// entity: "... => aws/{name}".
 type Pattern struct {
 	source                   string
 	service, region, account string // "{region}", "" for none, or a literal
@@ -65,7 +66,7 @@ func newPattern(text string) (Pattern, error) {
 		p.name = name
 	}
 	part := strings.SplitN(form, ":", 6)
-	if len(part) != 6 || part[0] != "arn" || part[1] != "aws" || strings.Count(part[5], "{name}") != 1 {
+	if len(part) != 6 || part[0] != "arn" || part[1] != "aws" || !strings.Contains(part[5], "{name}") || strings.Contains(part[5], "{name}{name}") {
 		return p, fmt.Errorf("%q must be the form of an ARN with a {name}", text)
 	}
 	p.service, p.region, p.account, p.resource = part[2], part[3], part[4], part[5]
@@ -135,7 +136,7 @@ func (p *Pattern) matchResource(resource string) (string, bool) {
 		}
 		name = rest
 	} else if found := p.match.FindStringSubmatch(resource); found != nil {
-		name = found[1]
+		name = strings.Join(found[1:], "/")
 	}
 	return strings.Replace(p.name, "{name}", name, 1), name != ""
 }
@@ -152,6 +153,12 @@ func (p *Pattern) Format(v Vars, name string) string {
 	if p.account != "{account}" {
 		account = p.account
 	}
-	resource := strings.Replace(optional.Replace(p.resource), "{name}", name, 1)
+	resource := optional.Replace(p.resource)
+	for n := strings.Count(resource, "{name}"); n > 1; n-- {
+		var part string
+		part, name, _ = strings.Cut(name, "/")
+		resource = strings.Replace(resource, "{name}", part, 1)
+	}
+	resource = strings.Replace(resource, "{name}", name, 1)
 	return "arn:" + v.Partition + ":" + p.service + ":" + region + ":" + account + ":" + resource
 }

@@ -16,6 +16,8 @@ func TestPatterns(t *testing.T) {
 		{"arn:aws:lambda:{region}:{account}:function:{name}{:*}", "arn:aws:lambda:us-east-1:123456789012:function:f:7", "f"},
 		{"arn:aws:logs:{region}:{account}:log-group:{name}{:*}", "arn:aws:logs:us-east-1:123456789012:log-group:/a/b:*", "/a/b"},
 		{"arn:aws:elasticloadbalancing:{region}:{account}:listener/{name}/{*}", "arn:aws:elasticloadbalancing:us-east-1:1:listener/app/web/50/f2", "app/web/50"},
+		{"arn:aws:apigateway:{region}::/restapis/{name}/stages/{name}", "arn:aws:apigateway:us-east-1::/restapis/a1/stages/prod", "a1/prod"},
+		{"arn:aws:apigateway:{region}::/restapis/{name}/stages/{name}", "arn:aws:apigateway:us-east-1::/restapis/a1", ""},
 		{"arn:aws:sns:{region}:{account}:{name}", "not an ARN", ""},
 		{"arn:aws:sns:{region}:{account}:{name}", "arn:aws:sns:us-east-1:123456789012:topic", "topic"},
 	} {
@@ -37,17 +39,18 @@ func TestPatterns(t *testing.T) {
 func TestFormatPattern(t *testing.T) {
 	t.Parallel()
 	vars := Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws-cn"}
-	for form, want := range map[string]string{
-		"arn:aws:lambda:{region}:{account}:function:{name}{:*}": "arn:aws-cn:lambda:eu-west-1:123456789012:function:web",
-		"arn:aws:iam::{account}:role/{*/}{name}":                "arn:aws-cn:iam::123456789012:role/web",
-		"arn:aws:s3:::{name}{/*}":                               "arn:aws-cn:s3:::web",
+	for _, test := range []struct{ form, name, want string }{
+		{"arn:aws:lambda:{region}:{account}:function:{name}{:*}", "web", "arn:aws-cn:lambda:eu-west-1:123456789012:function:web"},
+		{"arn:aws:iam::{account}:role/{*/}{name}", "web", "arn:aws-cn:iam::123456789012:role/web"},
+		{"arn:aws:s3:::{name}{/*}", "web", "arn:aws-cn:s3:::web"},
+		{"arn:aws:apigateway:{region}::/restapis/{name}/stages/{name}", "a1/prod", "arn:aws-cn:apigateway:eu-west-1::/restapis/a1/stages/prod"},
 	} {
-		p, err := newPattern(form)
+		p, err := newPattern(test.form)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Format(vars, "web"); got != want {
-			t.Errorf("%s makes %s, want %s", form, got, want)
+		if got := p.Format(vars, test.name); got != test.want {
+			t.Errorf("%s makes %s, want %s", test.form, got, test.want)
 		}
 	}
 }

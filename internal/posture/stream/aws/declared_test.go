@@ -69,6 +69,7 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 		{"elasticloadbalancing", "SetLoadBalancerListenerSSLCertificate", `{"loadBalancerName": "web", "loadBalancerPort": 443}`, "AWS.ELB.ClassicLoadBalancer", "web"},
 		{"apigateway", "UpdateRoute", `{"apiId": "a1", "routeId": "r1", "authorizationType": "NONE"}`, "AWS.APIGateway.HttpApi", "a1"},
 		{"apigateway", "ImportRestApi", `{"id": "a1"}`, "AWS.APIGateway.RestApi", "a1"},
+		{"apigateway", "TagResource", `{"resourceArn": "arn:aws:apigateway:eu-west-1::/restapis/a1/stages/prod"}`, "AWS.APIGateway.Stage", "a1/prod"},
 		{"appsync", "UpdateApiCache", `{"apiId": "a1", "type": "SMALL"}`, "AWS.AppSync.GraphqlApi", "a1"},
 		{"ec2", "CreateNatGateway", `{"subnetId": "subnet-0a1b2c3d", "allocationId": "eipalloc-0a1b2c3d"}`, "AWS.EC2.Address", "eipalloc-0a1b2c3d"},
 		{"ec2", "ResetImageAttribute", `{"imageId": "ami-0a1b2c3d"}`, "AWS.EC2.Image", "ami-0a1b2c3d"},
