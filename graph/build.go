@@ -81,7 +81,7 @@ func (g *Graph) endpoints(e Handle, d Direction) (from, to Handle) {
 // makeBlocks sorts all visible edges by vertex label, row, edge label and handle.
 func (g *Graph) makeBlocks(d Direction) []*block {
 	blocks := g.shapeBlocks(d)
-	slots := make([]uint32, len(g.src.items)) // index into starts by edge
+	slots := make([]uint32, len(g.src.items)) // of each edge, its index in starts
 	g.eachEdge(func(e Handle) {
 		b, i := g.position(blocks, e, d)
 		slots[e] = uint32(i)

@@ -15,7 +15,10 @@ import (
 
 // TestScripts runs the scripts of testdata. Their commands:
 //
-//	graph      v ID LABEL KEY=VALUE...  e ID FROM LABEL TO KEY=VALUE...  unknown ID KEY REASON
+//	graph      defines the graph, with one of these in each line:
+//	             v ID LABEL KEY=VALUE...
+//	             e ID FROM LABEL TO KEY=VALUE...
+//	             unknown ID KEY REASON
 //	run        prints results, one per line; with sorted, in the order of their text
 //	explain    prints how a query is run
 //	touches    prints what a query can read

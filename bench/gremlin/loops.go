@@ -37,7 +37,7 @@ func volumePlain(g *graph.Graph) int64 {
 func volumePlainRunning(g *graph.Graph) int64 {
 	n := names{g}
 	volume := n.edge("volume")
-	isEncrypted := n.column("AWS.EC2.Volume", "encrypted").Bools() // every volume has a value
+	isEncrypted := n.column("AWS.EC2.Volume", "encrypted").Bools() // without Has, because every volume has a value
 	state := n.column("AWS.EC2.Instance", "state").Codes()
 	running, _ := g.CodeOf("running")
 	seen := graph.NewBits(g.VertexCap())
@@ -47,7 +47,7 @@ func volumePlainRunning(g *graph.Graph) int64 {
 			continue
 		}
 		for _, i := range g.NeighboursBy(v, graph.In, volume) {
-			if _, row := g.VertexRow(i); state[row] == running && !seen.Has(i) {
+			if _, instance := g.VertexRow(i); state[instance] == running && !seen.Has(i) {
 				seen.Set(i)
 				count++
 			}

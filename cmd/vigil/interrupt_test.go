@@ -90,7 +90,8 @@ func TestInterruptionDoesNotHideOtherErrors(t *testing.T) {
 		{t.Context(), interrupted, context.Canceled},
 	} {
 		err := (&environment{ctx: tt.ctx}).untilStopped(tt.err)
-		if !errors.Is(err, tt.want) || tt.want != context.Canceled && errors.Is(err, context.Canceled) {
+		hidesOther := tt.want != context.Canceled && errors.Is(err, context.Canceled)
+		if !errors.Is(err, tt.want) || hidesOther {
 			t.Errorf("%v: %v, want %v", tt.err, err, tt.want)
 		}
 	}

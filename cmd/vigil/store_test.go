@@ -78,7 +78,8 @@ func TestStoreCopyKeepsEverything(t *testing.T) {
 	}
 }
 
-// TestStoreCopyRefuses uses invalid sources and targets.
+// TestStoreCopyRefuses uses invalid sources and targets. A target with a complete copy of
+// another database, or one that is in use, is invalid too.
 func TestStoreCopyRefuses(t *testing.T) {
 	t.Parallel()
 	dir := newInventory(t)
@@ -101,7 +102,7 @@ func TestStoreCopyRefuses(t *testing.T) {
 	if got := vigil(t, other, 1, "store", "copy", "--to", post); !strings.Contains(got, "a copy of another database") {
 		t.Error(got)
 	}
-	// A copy that is in use is rejected as a target.
+	// The first command that opens a copy as a database makes it one that is in use.
 	vigil(t, environ, 0, "org", "list", "--database", post)
 	if got := vigil(t, environ, 1, "store", "copy", "--to", post); !strings.Contains(got, "give an empty database") {
 		t.Error(got)
@@ -152,7 +153,8 @@ func TestStoreCopyResumes(t *testing.T) {
 			`DELETE FROM entity_change WHERE generation = 2`,
 			`DELETE FROM stream WHERE org = 't2'`, // and rows that refer to it
 			`INSERT INTO finding_event (org, n, at, what, who) SELECT org, n, at, what, who FROM finding_event WHERE n = 3`,
-			// Two rows exchange a unique value.
+			// Rows 2 and 3 exchange the pair of realm and number, which is unique. Written in the wrong order,
+			// a new row has the pair of an old one.
 			`UPDATE auth_signing_key SET number = 9 WHERE number = 2`,
 			`UPDATE auth_signing_key SET number = 2, realm = 't2' WHERE number = 3`,
 			`UPDATE auth_signing_key SET number = 3, realm = 't3' WHERE number = 9`,
@@ -171,7 +173,7 @@ func TestStoreCopyResumes(t *testing.T) {
 		t.Errorf("rows written after the source changed (-want +got):\n%s", diff)
 	}
 	err = to.Read(t.Context(), func(tx *sqldb.Tx) error {
-		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT count(*) FROM finding_gram WHERE grams @@ '6368616e67'::tsquery OR n = 2`) // "chang"
+		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT count(*) FROM finding_gram WHERE grams @@ '6368616e67'::tsquery OR n = 2`) // "chang" in hexadecimal: an indexed part of "changed"
 		if n != 1 {
 			t.Errorf("%d findings are indexed by the new text, want 1", n)
 		}
@@ -254,7 +256,7 @@ func fillTable(tx *sqldb.Tx, table string) error {
 		return nil // filled when the installation was created
 	}
 	if table == "audit_record" || table == "audit_key" {
-		return nil // a hash chain
+		return nil // random rows would break the hash chain of the audit log and its signatures
 	}
 	for i := int64(1); i <= 3; i++ {
 		var names, values []string

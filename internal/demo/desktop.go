@@ -38,6 +38,7 @@ func newDesktop(ctx context.Context, in *instance.Installation, e *estate.Estate
 	d.app, err = app.New(ctx, app.Options{
 		Install: in, Warning: "demo: the desktops are simulated", Log: o.Log, Metrics: telemetry.NewRegistry(telemetry.ThisBuild(o.Version)), Now: time.Now, Version: o.Version, Build: "demo",
 		Incidents: e, Posture: posture,
+		// The server calls Prepare when it binds its address, after New has returned.
 		Prepare: func(url string) error {
 			inv, err := e.WriteInventory(url)
 			if err != nil {
@@ -88,8 +89,8 @@ func (d *desktopDemo) join(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// thumbprint returns a trust in the server's certificate, which is self-signed
-// and on this machine.
+// thumbprint returns the thumbprint of the server's certificate, which is self-signed, for
+// clients that trust this server. The server is on this machine.
 func thumbprint(ctx context.Context, address string) (heartbeat.ServerTrust, error) {
 	u, err := url.Parse(address)
 	if err != nil {

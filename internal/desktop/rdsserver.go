@@ -66,7 +66,7 @@ type RDSServerDetails struct {
 // StateOfRDSServer derives the state of an RDS server from its agent's
 // heartbeat and its RDP listener. A problem that the agent reports takes
 // precedence over the server being disabled, because the problem persists. The
-// time started is when this server started: no agent could report to it before.
+// time started is when the connection server started: no agent could report to it before.
 func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSState {
 	switch state := p.reachedState(s, l, started, now); {
 	case statusOfState[state] != RDSStatusOK:
@@ -97,7 +97,7 @@ func (p Policy) reachedState(s Snapshot[AgentBeat], l Snapshot[ListenerReading],
 	case listenerFailure == nil:
 		return RDSAvailable // without an agent, the listener determines the state
 	case listenerFailure.Cause == Unreachable:
-		return RDSAgentUnreachable
+		return RDSAgentUnreachable // the contract has no state for an unreachable server
 	}
 	return RDSProtocolFailure
 }
@@ -117,8 +117,8 @@ func isSilent(last, now time.Time, interval time.Duration) bool {
 	return now.Sub(last) > 2*interval
 }
 
-// isAwaited reports whether an agent has been silent for two intervals, but had no two intervals since the start of
-// this server to report. While the server was down, nobody could report.
+// isAwaited reports whether an agent is silent only because the connection server was down:
+// its last report is too old, but the connection server has run for less than two intervals.
 func isAwaited(last, started, now time.Time, interval time.Duration) bool {
 	return isSilent(last, now, interval) && !isSilent(started, now, interval)
 }
@@ -143,7 +143,9 @@ func PreferenceOf(load *int) LoadPreference {
 func (p Policy) RDSServerRecord(r RDSServer, farm string, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSServerMonitor {
 	state := p.StateOfRDSServer(r.Enabled, s, l, started, now)
 	awaited := isAwaited(s.GoodAt, started, now, p.AgentInterval)
-	awaitsAgent := awaited && (s.EverRead() || !l.Tried()) // without any report of the agent, the listener determines the state
+	// An agent that never reported is awaited only until the listener was probed: then the listener
+	// determines the state.
+	awaitsAgent := awaited && (s.EverRead() || !l.Tried())
 	awaitsListener := r.Address != "" && !l.Tried()
 	m := RDSServerMonitor{
 		ID: r.ID, Name: r.Name, FarmID: r.FarmID, FarmName: farm, Enabled: r.Enabled,

@@ -74,6 +74,7 @@ func TestRevisionCountsConfigurationChanges(t *testing.T) {
 		if err != nil || before.Store == "" {
 			t.Fatalf("the first revision: %+v, %v", before, err)
 		}
+		// A new entry of the vault changes the configuration.
 		if err := s.SetEntry(t.Context(), "bind", secret.NewText("hush")); err != nil {
 			t.Fatal(err)
 		}

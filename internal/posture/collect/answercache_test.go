@@ -82,7 +82,9 @@ func TestRunsFreeSharedResponses(t *testing.T) {
 		u.List = func(ctx context.Context, emit collect.Emit) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if read++; reserved != 2 || released >= read {
+			read++
+			// All units are reserved before the first is read, and this one is not released yet.
+			if reserved != 2 || released >= read {
 				t.Errorf("%d units are reserved and %d released when unit %d is read", reserved, released, read)
 			}
 			return list(ctx, emit)

@@ -8,12 +8,12 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// Distribution is how the tables are spread over the nodes of a Citus cluster: those
-// with many rows by account, so that reads and writes of an account need one node. The
-// other tables stay on the coordinator.
+// Distribution is how the tables are spread over the nodes of a Citus cluster. Tables with
+// many rows are distributed by account, so that reads and writes of an account need one node.
+// The other tables stay on the coordinator.
 //
-// Citus needs a column to distribute by: account_no. In a database without Citus, entity,
-// entity_ledger and entity_change lack this column, because their keys contain the number.
+// Citus needs a column to distribute by: account_no. The tables entity, entity_ledger and
+// entity_change have this column only in a cluster, because their keys contain the number.
 //
 // Citus has no snapshot over several nodes. The generation of an account is therefore in
 // entity_state, on the node of its entities, and not in entity_partition: a reader could
@@ -44,10 +44,10 @@ func Distribution() []sqldb.Distribution {
 // ledgerShift is what the id of a ledger row is shifted by to get the account number.
 const ledgerShift = accountShift - ledgerBits
 
-// inAccount returns a further condition that confines a statement to the shard of an
-// account. It is empty unless the tables are distributed: the ranges of row ids and
-// hashes that statements name are those of an account anyway, and a condition that
-// says so again would mislead the planner.
+// inAccount returns a condition that confines a statement to the shard of an account. It is
+// empty unless the tables are distributed. Statements select rows by ranges of row ids or
+// hashes, which contain the account, so the condition is redundant in one database. There it
+// would mislead the planner about the number of rows.
 func inAccount(tx *sqldb.Tx, args *[]any, accountNo int64) string {
 	if !tx.Distributed() {
 		return ""

@@ -71,7 +71,7 @@ func (w *world) read(t posture.EntityType, region string) {
 	w.coverage[posture.Scope{Type: t, Region: region}] = posture.Coverage{Type: t, Region: region, Succeeded: now}
 }
 
-// fail records that a scope could not be read after it was read last.
+// fail records that the last attempt to read a scope failed.
 func (w *world) fail(t posture.EntityType, region string) {
 	s := posture.Scope{Type: t, Region: region}
 	c := w.coverage[s]
@@ -92,7 +92,7 @@ func (w *world) EntitiesOf(_ context.Context, _ posture.OrgID, _ posture.Account
 	return found, nil
 }
 
-// fataler is what the tests need of testing.TB; random tests have it too.
+// fataler has the methods that *testing.T and *rapid.T share.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)

@@ -238,7 +238,7 @@ func TestASFFOmitsBlankTexts(t *testing.T) {
 }
 
 // TestASFFTags checks that tags without a value, which AWS permits and Security Hub
-// rejects, are omitted, and that the same of too many tags are sent each time.
+// rejects, are omitted, and that of more than 50 tags the same 50 are sent each time.
 func TestASFFTags(t *testing.T) {
 	t.Parallel()
 	many, first := map[string]string{"a00": " "}, object{}
@@ -287,7 +287,7 @@ func TestJUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := suites.Suite[0]
-	failed, skipped := 0, 0
+	failed, skipped := 0, 0 // cases: four findings, and three rules without findings
 	for _, c := range s.Cases {
 		if c.Failure != nil {
 			failed++
@@ -322,7 +322,8 @@ func TestJUnitSkipsViolatedRulesWithoutFindings(t *testing.T) {
 func TestHTMLHasNoScripts(t *testing.T) {
 	t.Parallel()
 	text := write(t, export.HTML, report(), findings())
-	d := xml.NewDecoder(strings.NewReader(strings.NewReplacer(`<!doctype html>`, "", `<meta charset="utf-8">`, "", "<br>", "").Replace(regexp.MustCompile(`<meta [^>]*>`).ReplaceAllString(text, ""))))
+	// Without the parts that are valid in HTML only, the page is XML.
+	d := xml.NewDecoder(strings.NewReader(regexp.MustCompile(`<!doctype html>|<meta [^>]*>|<br>`).ReplaceAllString(text, "")))
 	tags := map[string]int{}
 	for {
 		token, err := d.Token()
@@ -360,6 +361,7 @@ func TestComply(t *testing.T) {
 	if c.Violated != 2 || c.Unchecked != 1 || c.Pass+c.Unknown != 0 || c.Controls[0].Verdict != export.ControlViolation {
 		t.Errorf("compliance = %+v, want 2 controls violated and 1 unchecked", c)
 	}
+	// want is the verdict of the control, and how many controls are pass, violated, not applicable and unchecked.
 	for said, want := range map[posture.AssessmentVerdict]string{
 		posture.AssessedPass: "pass 1 2 0 0", posture.AssessedViolation: "violation 0 3 0 0", posture.AssessedNotApplicable: "not applicable 0 2 1 0", "": "no rule 0 2 0 1",
 	} {

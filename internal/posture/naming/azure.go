@@ -11,12 +11,10 @@ import (
 )
 
 // Azure converts the ids by which Azure names resources to the ids of entities, and back.
-// These are the ids of Resource Manager, whose types the declarations have, and the
+// Types that are declared with arm have the ids of Resource Manager; the others have the
 // object ids of Microsoft Graph. It implements [resource.Cloud].
 type Azure struct{ Catalog *resource.Catalog }
 
-// azureSubscription is the type of subscriptions. A resource whose id names no subscription
-// is in the subscription that is read, because Azure lists it there.
 const azureSubscription posture.EntityType = "Azure.Subscription.Subscription"
 
 // Identify implements [resource.Cloud].
@@ -25,7 +23,7 @@ func (n Azure) Identify(t *resource.Type, item *resource.Item, v resource.Vars) 
 		return n.identifyObject(t, item, v)
 	}
 	id := withCallSpelling(t, item.Get("id").String())
-	if item.None {
+	if item.None { // the placeholder for a type without resources has an id of its own
 		id = "/subscriptions/" + string(v.Account) + "/providers/" + t.ResourceType() + "/" + t.None
 	}
 	a, ok := ParseARMID(id)
@@ -99,6 +97,8 @@ func (n Azure) Ref(v resource.Vars, to []posture.EntityType, value string) postu
 			}
 			return t.Type.ID(account, a.Place(), a.Name())
 		}
+		// A resource whose id names no subscription, such as a built-in role, is in the subscription that
+		// is read, because Azure lists it there.
 		if a, ok := ParseARMID(value); ok && name == azureSubscription && a.Subscription == "" {
 			return t.Type.ID(v.Account, posture.Global, string(v.Account))
 		}

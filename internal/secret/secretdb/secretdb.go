@@ -1,5 +1,5 @@
-// Package secretdb stores the keyset of package secret in the database, and
-// reseals the values of columns with the primary key.
+// Package secretdb stores the keyset of package secret in the database. It reseals
+// sealed values in columns of the database, with the primary key of the keyset.
 package secretdb
 
 import (

@@ -148,10 +148,10 @@ func values(t *testing.T, db *sqldb.DB) map[secret.Cell][]byte {
 // interrupted is a column that fails, as in a crash, after some values were resealed.
 type interrupted struct {
 	secret.Column
-	remaining int // values until it fails
+	remaining int // values that it reseals before it fails
 }
 
-// failing fails when no values remain.
+// failing reseals the remaining number of values, and then fails.
 type failing struct {
 	secret.Resealer
 	remaining *int

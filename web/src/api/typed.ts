@@ -2,8 +2,10 @@ import { send, type Answer } from './request';
 
 // The types of a call follow from its path in the OpenAPI document.
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+/** The paths that have the method. */
 type With<Paths, M extends Method> = { [P in keyof Paths]: Paths[P] extends { [K in M]: object } ? P : never }[keyof Paths] & string;
 type Operation<Paths, P extends keyof Paths, M extends Method> = M extends keyof Paths[P] ? NonNullable<Paths[P][M]> : never;
+/** The type of the body of a response, in JSON or in another format. */
 type Content<R> = R extends { content: { 'application/json': infer T } }
   ? T
   : R extends { content: Record<string, infer T> }

@@ -12,12 +12,12 @@ import (
 
 // Pages implements [collect.Transport]. The input is the query.
 func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	permission, _, _ := strings.Cut(r.Permission, " ")
+	permission, _, _ := strings.Cut(r.Permission, " ") // the one of the call itself comes first
 	return s.pages(ctx, s.url(address, gjson.ParseBytes(input)), permission, r.Shared, page)
 }
 
 // url returns the URL of a call. Calls that begin with graphCall go to Microsoft Graph, all
-// others to Resource Manager. Names in ids may have any characters.
+// others to Resource Manager. The path is escaped, because names in ids can have any characters.
 func (s *session) url(address string, query gjson.Result) string {
 	base := s.base
 	if path, ok := strings.CutPrefix(address, graphCall); ok {

@@ -12,7 +12,8 @@ import (
 const (
 	ownerMark  = "\x01" // a value that the owner controls
 	callerMark = "\x02" // a value that the caller controls
-	// literalMark is a star or question mark that is no wildcard. No condition value has one.
+	// literalMark stands for ${*} and ${?}, a star or question mark that is no wildcard. No value of
+	// a request has this character, so a part with it matches nothing.
 	literalMark = "\x03"
 )
 
@@ -52,8 +53,8 @@ func open(part string, pattern bool) bool {
 }
 
 // fixes decides whether only callers that the owner of the policy chose can
-// match a condition value. When values are compared exactly, wildcards are
-// literal, so that no caller matches them.
+// match a condition value. If values are compared exactly (pattern is false), a star
+// is a literal character, which matches no caller.
 func fixes(kind keyKind, value string, pattern bool) predicate.Answer {
 	value = expand(value)
 	switch kind {
@@ -84,6 +85,7 @@ func fixesARN(value string, pattern bool) predicate.Answer {
 	field := strings.SplitN(value, ":", 6)
 	if len(field) >= 5 && field[0] == "arn" {
 		account := field[4]
+		// A wildcard after the 12 digits can match nothing more, because no account id is longer.
 		if account == ownerMark || len(account) >= 12 && isAccount(account[:12]) {
 			return predicate.Of(true, "")
 		}
@@ -91,7 +93,7 @@ func fixesARN(value string, pattern bool) predicate.Answer {
 			bucket, _, _ := strings.Cut(field[5], "/")
 			return predicate.Of(!open(bucket, pattern), "")
 		}
-		if account == "" && len(field) == 6 && field[2] != "s3" && !open(strings.Join(field[:4], ""), pattern) {
+		if account == "" && len(field) == 6 && !open(strings.Join(field[:4], ""), pattern) {
 			return predicate.NotKnown("the ARN " + value + " does not identify an account")
 		}
 		return predicate.Of(false, "")
@@ -104,8 +106,9 @@ func fixesARN(value string, pattern bool) predicate.Answer {
 	return predicate.Of(false, "")
 }
 
-// fixesProvider is fixes for identity providers. Those that the owner made have an ARN. Those
-// that AWS knows have none, and identities of every account come from them.
+// fixesProvider is fixes for identity providers. A provider that the owner created has an
+// ARN. A provider that AWS knows by its name, such as accounts.google.com, issues identities to
+// everybody.
 func fixesProvider(value string, pattern bool) predicate.Answer {
 	switch {
 	case strings.HasPrefix(value, "arn:"), open(value, pattern):

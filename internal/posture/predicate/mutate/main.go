@@ -1,8 +1,8 @@
-// Command mutate is a mutation test of the corpora of the predicates. It changes
-// the code of a package in one place at a time (it negates a condition, swaps &&
-// and ||, moves the boundary of a comparison, removes a case) and runs the tests
-// of the package's data files on each mutant. A mutant that no test fails on is
-// a survivor: the corpora lack a case, or the branch has no effect.
+// Command mutate is a mutation test of the data files that test the predicates, the
+// corpora. It changes the code of a package in one place at a time (it negates a condition,
+// swaps && and ||, moves the boundary of a comparison, removes a case of a switch) and runs
+// the tests of the corpora on each mutant. A mutant that no test fails on is a survivor:
+// the corpora lack a test case, or the branch has no effect.
 //
 // All mutants of a package are compiled into one test binary, which an
 // environment variable switches to one of them, so that a run takes milliseconds
@@ -30,8 +30,9 @@ import (
 // A target is a package and the tests that must fail on its mutants.
 type target struct{ dir, run string }
 
-// targets are the packages of the predicates. Those of the clouds are tested by
-// their corpora alone, the others, which hold no predicates, by all their tests.
+// targets are the packages of the predicates, which only their corpora have to test, and
+// two packages of types that the predicates use, which have no corpora and are tested by
+// all their tests.
 var targets = []target{
 	{"internal/posture/predicate/aws", "Corpus"},
 	{"internal/posture/predicate/azure", "Corpus"},

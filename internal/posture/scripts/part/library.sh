@@ -42,8 +42,8 @@ call() {
 	printf '%s\n' "$answer"
 }
 
-# tell is call for requests that change something: it prints the request, and does not
-# send it in a dry run.
+# tell METHOD PATH BODY prints a request that changes something, and sends it with the function
+# call unless this is a dry run.
 tell() {
 	say "+ $1 $VIGIL_URL$2"
 	[[ -n $dry_run ]] || call "$@"
@@ -107,8 +107,9 @@ each() {
 	say "done"
 }
 
-# take_options parses the command line. It passes other options to the function option,
-# which the script defines.
+# take_options parses the command line. Scripts with options of their own define a function
+# named option. It is called with the remaining words, and sets option_words to the number of
+# words that follow the name of the option.
 take_options() {
 	local given=() listed
 	while [[ $# -gt 0 ]]; do
@@ -116,8 +117,8 @@ take_options() {
 		--dry-run) dry_run=1 ;;
 		--file)
 			[[ $# -gt 1 ]] || die "--file requires a file with one account per line"
-			# Without accounts, the script would use those that it was downloaded for.
 			listed=$(sed 's/#.*//;s/[[:space:]]//g;/^$/d' <"$2") || die "cannot read $2"
+			# An empty list must not select the accounts for which the script was downloaded.
 			[[ -n $listed ]] || die "$2 names no accounts"
 			mapfile -t -O "${#given[@]}" given <<<"$listed"
 			shift
@@ -164,13 +165,15 @@ denied="it may not exist"
 # read. They say that it was not found, but nothing about the objects in it.
 unreadable="SubscriptionNotFound|subscription (of )?'[^']*' (not found|could not be found|doesn't exist)"
 
-# exists COMMAND... reports whether a command that describes an object finds one. It ends the
-# script on any error other than a missing object, because callers use it in conditions, where
-# bash ignores set -e, and would take what they may not read for missing.
+# exists COMMAND... reports whether a command that describes an object finds one. Any error other
+# than a missing object ends the script. Otherwise an object that may not be read would count as
+# missing: callers use this function in conditions, where bash ignores set -e.
 exists() {
 	local answer
 	answer=$("$@" 2>&1 >/dev/null) && return
-	! grep -qiE "$unreadable|$denied" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return 1
+	if grep -qiE "$missing" <<<"$answer" && ! grep -qiE "$unreadable|$denied" <<<"$answer"; then
+		return 1
+	fi
 	say "$answer"
 	if grep -qiE "$unreadable" <<<"$answer"; then
 		say "if the subscription was deleted, remove its account from Vigil: that removes its event stream, too"
@@ -185,7 +188,9 @@ drop() {
 	say "+ $(printf '%q ' "$@")"
 	[[ -z $dry_run ]] || return 0
 	answer=$("$@" 2>&1) && return
-	! grep -qiE "$denied" <<<"$answer" && grep -qiE "$missing" <<<"$answer" && return
+	if grep -qiE "$missing" <<<"$answer" && ! grep -qiE "$denied" <<<"$answer"; then
+		return
+	fi
 	say "$answer"
 	return 1
 }

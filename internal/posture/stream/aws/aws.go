@@ -25,7 +25,7 @@ type Streams interface {
 	// StreamOf returns the stream with a handle, which is part of its topic's name.
 	StreamOf(ctx context.Context, handle string) (posture.Stream, error)
 
-	// StreamWith returns the stream whose token has a digest.
+	// StreamWith returns the stream whose token has the digest d.
 	StreamWith(ctx context.Context, d posture.StreamDigest) (posture.Stream, error)
 }
 

@@ -14,7 +14,7 @@ interface Props {
   change: (patch: Search) => void;
 }
 
-/** Returns functions that name a filter of an address and its values. */
+/** Returns functions for the names that users see of a filter in the URL, and of its values. */
 export function useFilterLabels() {
   const accountName = useAccountNames();
   const rules = useRules();

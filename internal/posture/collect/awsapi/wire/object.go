@@ -110,17 +110,17 @@ func mergeMaps(a, b []byte) []byte {
 	return out
 }
 
-// A keyed writes the JSON object of a map. For a repeated key, the last value is used.
+// A keyed writes a map as a JSON object. For a repeated key, the last value is used.
 type keyed struct {
 	start   int
 	entry   int // offset of the current entry, including its comma
 	keyEnd  int
 	entries int
 	few     [manyKeys]span      // offsets of the first keys
-	many    map[string]struct{} // all keys, when there are at least manyKeys
+	many    map[string]struct{} // all keys, when there are more than manyKeys
 }
 
-// manyKeys is the number of keys from which a map is used to find repeated keys.
+// manyKeys is the number of keys above which a map is used to find repeated keys.
 const manyKeys = 16
 
 func openKeys(out *[]byte) keyed {
@@ -184,7 +184,8 @@ func (k *keyed) dedupe(out *[]byte) {
 		*out = append(b[:start], rest...)
 		return false
 	})
-	// All following entries have moved.
+	// All following entries have moved, so count the entries and note their keys again. The loop
+	// ends at k.entry; set it to the end for all entries.
 	k.entries, k.entry = 0, len(*out)
 	k.each(*out, func(key []byte, start, end int) bool {
 		k.entries++
