@@ -82,6 +82,10 @@ func TestCallsNeedAValidSession(t *testing.T) {
 		return value
 	}
 	key, token := between("AccessKeyId"), between("SessionToken")
+	forged := token[:len(token)-1] + "0"
+	if forged == token {
+		forged = token[:len(token)-1] + "1"
+	}
 	regions := url.Values{"Action": {"DescribeRegions"}}
 	for name, test := range map[string]struct {
 		key, token, code string
@@ -90,7 +94,7 @@ func TestCallsNeedAValidSession(t *testing.T) {
 		"the session":       {key, token, "regionName", http.StatusOK},
 		"no key":            {"", "", "MissingAuthenticationToken", http.StatusForbidden},
 		"our own identity":  {identity, "", "AuthFailure", http.StatusUnauthorized},
-		"a forged token":    {key, token[:len(token)-2] + "00", "AuthFailure", http.StatusUnauthorized},
+		"a forged token":    {key, forged, "AuthFailure", http.StatusUnauthorized},
 		"another key":       {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
 		"a malformed token": {key, "x", "AuthFailure", http.StatusUnauthorized},
 	} {
