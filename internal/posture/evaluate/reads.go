@@ -291,6 +291,9 @@ func (r *reader) narrow(s *syntax.Step, p position) position {
 		}
 	case s.Name == "has" && len(s.Args) == 3:
 		names = texts(s.Args[:1])
+		if len(names) == 0 {
+			return p // the label is a variable
+		}
 	default:
 		return p
 	}

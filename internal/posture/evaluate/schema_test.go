@@ -31,7 +31,8 @@ func TestReadFollowsAQueryThroughTheSchema(t *testing.T) {
 		`g.V().hasLabel('AWS.EC2.Instance').where(has('state', 'x').or().out('HAS_ROLE'))`: {Types: kinds(hostType, roleType), Subjects: kinds(hostType)},
 		`g.V().hasLabel('AWS.EC2.Instance').out('MEMBER_OF').hasLabel('AWS.EC2.SecurityGroup').in('MEMBER_OF')`: {
 			Types: kinds(hostType, groupType), Subjects: kinds(hostType)},
-		`g.V()`: {Types: allTypes, Subjects: allTypes},
+		`g.V()`:                           {Types: allTypes, Subjects: allTypes},
+		`g.V().has(kind, 'public', true)`: {Types: allTypes, Subjects: allTypes}, // the label is a variable
 		`g.V().hasLabel('AWS.EC2.Instance').to(OUT, 'MEMBER_OF')`:         {Types: kinds(hostType, groupType), Subjects: kinds(groupType)},
 		`g.V().hasLabel('AWS.EC2.SecurityGroup').to(IN, 'MEMBER_OF')`:     {Types: kinds(hostType, groupType), Subjects: kinds(hostType)},
 		`g.V().hasLabel('AWS.EC2.Instance').toE(OUT, 'HAS_ROLE').toV(IN)`: {Types: kinds(hostType, roleType), Subjects: kinds(roleType)},
