@@ -65,7 +65,8 @@ func (c *userListCmd) Run(e *environment) error {
 }
 
 // An operation is a change by an operator. Its audit record is committed with the first
-// change to the database, or appended at the end if there was none.
+// change to the database, or appended at the end if there was none. If the operation fails after
+// its first change, a second record says so.
 type operation struct {
 	*instance.Installation
 	ctx       context.Context // makes the first change in it commit the record too
@@ -97,11 +98,11 @@ func recorded(ctx context.Context, in *instance.Installation, name string, use f
 		Note:      o.target,
 	})
 	err := use(o)
-	if o.committed {
-		return err
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		o.record.Outcome = audit.Failure
+	case o.committed:
+		return nil
 	}
 	return errors.Join(err, in.Audit.Append(context.WithoutCancel(ctx), o.record))
 }

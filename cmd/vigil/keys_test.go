@@ -35,7 +35,8 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 // TestRotationOfSecretsWaitsAndContinues rotates the key for secrets while a server runs that does
-// not know the new key yet. Each run has an audit record with its first change, so that a crash leaves no change without one.
+// not know the new key yet. Each run has an audit record with its first change, so that a crash leaves no change without one,
+// and a run that fails has a second one.
 func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 	t.Parallel()
 	conf := config.Config{DataDir: t.TempDir()}
@@ -50,16 +51,16 @@ func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	vault := desktop.New(server.DB, server.Box, time.Now)
-	runs := 0
+	wantRecords := 0
 	recorded := func() {
 		records, err := server.Audit.Page(t.Context(), audit.Filter{Operation: "keys.rotate-secrets", Limit: 10})
-		if err != nil || len(records) != runs {
-			t.Errorf("%d audit records, %v; want %d, one of each run", len(records), err, runs)
+		if err != nil || len(records) != wantRecords {
+			t.Errorf("%d audit records, %v; want %d", len(records), err, wantRecords)
 		}
 	}
 	rotate := func(ctx context.Context, wait string, onWait func()) (string, error) {
 		t.Helper()
-		runs++
+		wantRecords++
 		args := []string{"admin", "keys", "rotate-secrets", "--wait", wait}
 		parser, err := newParser(args, []string{"VIGIL_DATA_DIR=" + conf.DataDir}, io.Discard, io.Discard, func(int) {})
 		if err != nil {
@@ -96,6 +97,11 @@ func TestRotationOfSecretsWaitsAndContinues(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run the command again to continue") || strings.Contains(out, "are encrypted") {
 		t.Fatalf("the interruption gave %v\n%s", err, out)
 	}
+	failures, err := server.Audit.Page(t.Context(), audit.Filter{Operation: "keys.rotate-secrets", Outcome: audit.Failure, Limit: 10})
+	if err != nil || len(failures) != 1 {
+		t.Errorf("%d records of failures, %v; want 1", len(failures), err)
+	}
+	wantRecords++ // the interrupted run has two records
 	out, err = rotate(t.Context(), "1ms", func() {
 		if err := vault.SetEntry(t.Context(), "vcenter", secret.NewText("hunter2")); err != nil {
 			t.Error(err)

@@ -75,10 +75,20 @@ func (a *App) Serve(ctx context.Context) error {
 	return err
 }
 
-// closeEventDatabase closes the event database after the last events were written.
+// closeEventDatabase closes the event database after the last events were written. It does not
+// wait long for a probe of the database that does not return.
 func (a *App) closeEventDatabase() {
-	if a.eventDB != nil {
+	if a.eventDB == nil {
+		return
+	}
+	closed := make(chan struct{})
+	go func() {
 		a.eventDB.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(5 * time.Second):
 	}
 }
 
