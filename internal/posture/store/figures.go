@@ -64,13 +64,13 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 		oldest, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 			SELECT coalesce(min(last), 0)
 			FROM (
-				SELECT coalesce(max(r.ended), $1) AS last
+				SELECT coalesce(max(CASE WHEN r.status IN ('Completed', 'CompletedWithErrors') THEN r.ended END), $1) AS last
 				FROM schedule s
 				JOIN account a ON a.org = s.org AND a.id = s.account
-				LEFT JOIN run r ON r.org = s.org AND r.account = s.account AND r.status IN ('Completed', 'CompletedWithErrors')
+				JOIN run r ON r.org = s.org AND r.account = s.account AND r.ended > 0
 				WHERE a.status <> 'draft'
 				GROUP BY s.org, s.account, a.created
-				HAVING max(r.ended) IS NOT NULL OR a.created < $1
+				HAVING max(CASE WHEN r.status IN ('Completed', 'CompletedWithErrors') THEN r.ended END) IS NOT NULL OR a.created < $1
 			) newest`, sqldb.Millis(now.Add(-posture.History)))
 		if err == nil && oldest > 0 {
 			f.OldestRead = now.Sub(sqldb.Time(oldest))
