@@ -145,7 +145,7 @@ var limitNames = map[string]string{
 func budgetError(err error) error {
 	var le *exec.LimitError
 	if errors.As(err, &le) {
-		if le.Allowed == 0 && le.Cause != nil {
+		if le.Allowed == 0 && le.Cause != nil { // the caller's context has ended, not the time of the budget
 			return fmt.Errorf("run query: %w", le.Cause)
 		}
 		return &BudgetError{Limit: limitNames[le.Name], Allowed: le.Allowed, err: le.Cause}

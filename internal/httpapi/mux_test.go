@@ -218,6 +218,7 @@ func TestIncompleteBodyIsATimeoutOfTheSender(t *testing.T) {
 		c := &deadlineConn{ResponseRecorder: httptest.NewRecorder()}
 		start := time.Now()
 		mux(t, httpapi.Options{}, r).ServeHTTP(c, httptest.NewRequest("POST", "/x", c))
+		// 45 s is the time for the body of a route with LargeBody, which is longer than the route's own timeout.
 		if took := time.Since(start); c.Code != http.StatusRequestTimeout || took != 45*time.Second {
 			t.Errorf("status %d after %s: %s; want 408 after 45s", c.Code, took, c.Body)
 		}

@@ -224,8 +224,8 @@ func nanosBetween(a, b time.Time) *big.Int {
 	return d.Add(d, big.NewInt(int64(b.Nanosecond()-a.Nanosecond())))
 }
 
-// argument returns the second argument of a function: a literal, or the result
-// of a traversal, which must have one.
+// argument returns the argument of a function whose other operand is the incoming value: a
+// literal, or the result of a traversal. A traversal without a result is an error.
 func (r *run) argument(s *plan.Call) (func(in *batch, i int) (graph.Value, error), error) {
 	if len(s.Traversals) == 0 {
 		return func(*batch, int) (graph.Value, error) { return s.Args[0], nil }, nil

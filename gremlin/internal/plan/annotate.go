@@ -5,7 +5,7 @@ import "maps"
 // need describes which parts of the path later steps use.
 type need struct {
 	full   bool            // the whole path
-	labels map[string]bool // objects with these labels; true if all of them are needed and not only the last
+	labels map[string]bool // by label: true if all objects with the label are needed, false if only the last one
 }
 
 func (n need) empty() bool { return !n.full && len(n.labels) == 0 }
@@ -143,7 +143,8 @@ func (a *annotator) chain(t *Traversal, after need) need {
 	return n
 }
 
-// droppedLabels returns the labels that are needed after s but lost there.
+// droppedLabels returns the labels that are needed after s but lost there, as TinkerPop loses
+// them: see keptLabels.
 func (a *annotator) droppedLabels(s Step, n need) []string {
 	keep, ok := a.keep[s]
 	if !ok {

@@ -5,7 +5,7 @@
 // has one of some statuses, a measure is above or below a limit) and channels.
 // When a component or part meets the condition for the rule's time, an alert is
 // raised. Alerts of a rule with the same cause form a group. A group causes one
-// notice when it starts, one when alerts join it after quietTime, one per repeat
+// notice when it starts, one when alerts join it later than quietTime after that, one per repeat
 // interval if the rule has one, and one when its last firing alert is resolved.
 // Acknowledged groups are not repeated; silenced groups send nothing. Notices
 // are stored in the same transaction as the alert and retried until they are
@@ -149,8 +149,9 @@ type Notice struct {
 	At       time.Time
 }
 
-// Corrected returns, by the Target of each old channel that was corrected, the index of its
-// correction: a new channel of the same type that took its place.
+// Corrected returns which channels have a new address: an old channel is corrected if a new
+// channel of the same type has its place in the list. The keys are the Targets of old channels,
+// the values are indexes of new ones.
 func (r Rule) Corrected(old []Channel) map[string]int {
 	corrected := make(map[string]int)
 	for i, ch := range old[:min(len(old), len(r.Channels))] {
@@ -225,14 +226,15 @@ type Store interface {
 
 	// Apply stores transitions of alerts together with their deliveries. A
 	// transition whose rule or alert was changed meanwhile is skipped with its
-	// deliveries. Deliveries of the same Queue are sent before a new one: if
-	// they are postponed by more than two leases, they become due at once, as if they
-	// had not been attempted yet. One that is claimed after [ShortRetries] attempts is due
-	// again when its lease expires.
+	// deliveries. Deliveries of one Queue are sent in order, so a new delivery must not
+	// wait long for an earlier one: an earlier delivery that is postponed by more than two
+	// leases becomes due at once, as if it had not been attempted yet. An earlier delivery
+	// that another caller has claimed, after at least [ShortRetries] attempts, becomes due
+	// when the lease of that caller expires.
 	Apply(ctx context.Context, changes []Transition) error
 
-	// Claim leases the deliveries that have been due longest to the caller, and returns
-	// them by expiry. It leaves out a delivery if an earlier one of the same Queue is
+	// Claim returns, by expiry, the deliveries that have been due for the longest time, and
+	// gives the caller a lease on them. It leaves out a delivery if an earlier one of the same Queue is
 	// postponed or leased.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 

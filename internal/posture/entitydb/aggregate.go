@@ -60,7 +60,8 @@ func (s *selection) aggregate(a posture.Aggregation, c *counter) (int, error) {
 	return uncounted, s.countCells(a, c)
 }
 
-// usesOnlyCells reports whether an aggregation uses only fields of the cell context.
+// usesOnlyCells reports whether an aggregation uses only what all entities of a cell have in
+// common: account, type and region, and what follows from them.
 func usesOnlyCells(a posture.Aggregation) bool {
 	if a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName {
 		return false
@@ -121,7 +122,8 @@ func (s *selection) countHits(c *counter) (int, error) {
 		JOIN entity_partition p ON p.account_no = c.account_no`, args...)
 }
 
-// countByCell adds the rows of a query of cell and count, of distributed tables. It
+// countByCell adds to the counter what a query of distributed tables returns: rows of a cell
+// and a count. The accounts of the cells, which are in another table, are read separately. It
 // returns the sum of the counts.
 func (s *selection) countByCell(c *counter, text string, args []any) (total int, err error) {
 	type row struct {
@@ -132,11 +134,11 @@ func (s *selection) countByCell(c *counter, text string, args []any) (total int,
 	if err != nil {
 		return 0, err
 	}
-	cells := make([]entityRow, len(rows))
+	first := make([]entityRow, len(rows)) // the first row id of each cell stands for it
 	for i, r := range rows {
-		cells[i].rowID = r.cell << memberBits
+		first[i].rowID = r.cell << memberBits
 	}
-	contexts, err := s.store.contextsOf(s.tx, cells)
+	contexts, err := s.store.contextsOf(s.tx, first)
 	if err != nil {
 		return 0, err
 	}

@@ -90,8 +90,9 @@ func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *cou
 	return nil
 }
 
-// groupSource returns the rows of the selection as SQL to follow FROM: all (whole is
-// true), or only those that have an attribute.
+// groupSource returns the rows of the selection as SQL to follow FROM. With a plan, which finds
+// the rows by other tokens, these are all rows of the selection (whole is true). Without one,
+// they are only the rows that have the attribute, which its tokens find.
 func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, whole bool, err error) {
 	if s.plan != nil {
 		return s.source(s.rows(), args), true, nil

@@ -98,7 +98,7 @@ func (r *reader) source(steps []syntax.Step) {
 // adjacent conditions on labels before it counts a type as read.
 func (r *reader) chain(steps []syntax.Step, p position) position {
 	begin := p              // position of the last branching step
-	var tests []syntax.Step // until() and emit() since the last repeat(); they may precede theirs
+	var tests []syntax.Step // until() and emit() since the last repeat(); they can precede the repeat() to which they belong
 	for i := 0; i < len(steps); i++ {
 		s := &steps[i]
 		if next, ok := r.move(s, p); ok {
@@ -253,7 +253,7 @@ func moveName(s *syntax.Step) string {
 	return direction + suffix
 }
 
-// edges records labels that no edge at the position has as undeclared.
+// edges adds a label to the undeclared ones if no edge at the position has it.
 func (r *reader) edges(ends map[posture.EntityType]map[string][]posture.EntityType, p position, labels []string) {
 	if len(p.vertices) == 0 {
 		return

@@ -30,8 +30,9 @@ type Store interface {
 	Observe(ctx context.Context, org posture.OrgID, j posture.Judgement) (int64, error)
 }
 
-// Book returns the rules of organisations, which must not be changed.
+// Book returns the rules of organisations. Callers must not change them.
 type Book interface {
+	// RulesAt returns all rules and their generation, which changes when one of them does.
 	RulesAt(ctx context.Context, org posture.OrgID) ([]posture.Rule, int64, error)
 	Rule(ctx context.Context, org posture.OrgID, id posture.RuleID) (posture.Rule, error)
 }
@@ -210,7 +211,7 @@ func (j *Judge) loadAccount(ctx context.Context, org posture.OrgID, id posture.A
 	coverage, err := j.Store.Coverage(ctx, org, id)
 	for i, c := range coverage {
 		if c.Generation > g.Generation {
-			coverage[i].Failed = c.Succeeded.Add(time.Nanosecond)
+			coverage[i].Failed = c.Succeeded.Add(time.Nanosecond) // a failure after the last success: not read
 		}
 	}
 	return accountView{created: account.Created, Account: evaluate.Account{

@@ -298,7 +298,7 @@ func TestValidationSetsTheStatus(t *testing.T) {
 	}
 }
 
-// cloudDuring is a cloud that calls during in each validation.
+// cloudDuring is a cloud that calls its function during in each validation.
 type cloudDuring struct {
 	memcloud.Cloud
 	during func()

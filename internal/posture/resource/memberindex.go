@@ -51,12 +51,13 @@ func (p itemPath) get(item *Item) gjson.Result {
 	case strings.HasPrefix(raw, "{"), strings.HasPrefix(raw, "["):
 		return gjson.Get(raw, p.rest)
 	}
-	return item.Get(p.text) // modifiers also apply to other values and to absent ones
+	return item.Get(p.text) // the rest can have modifiers, which also apply to scalars and to absent values
 }
 
 // splitMember splits a path into a top-level member and the path in its value. The member is ""
-// if the path begins with anything but a plain name, or continues with a literal (!), which gjson
-// accepts only at the beginning of a path.
+// for a path that cannot be split: one that does not begin with a plain name, or that continues
+// with a literal (!). gjson accepts a literal only at the beginning of a path, so splitting would
+// make an invalid path valid.
 func splitMember(path string) (member, rest string) {
 	member, rest, more := strings.Cut(path, ".")
 	if !isPlain(member) || more && (rest == "" || rest[0] == '!') {

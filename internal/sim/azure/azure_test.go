@@ -166,8 +166,9 @@ func TestChangesOverHTTP(t *testing.T) {
 	}
 }
 
-// TestFindingsOfCreatedResources creates resources whose names have no number. They
-// contain only what is created in them, not what the generated resource 0 contains.
+// TestFindingsOfCreatedResources creates resources whose names have no number. A generated
+// resource is found by the number in its name, so a created one must not count as number 0 and
+// contain what is generated there.
 func TestFindingsOfCreatedResources(t *testing.T) {
 	t.Parallel()
 	c := newCloud(azure.Options{Seed: 2, Size: 50, Shares: world.Shares{ByRule: map[string]float64{"azure-network-watcher": 1, "azure-keyvault-key-expiry": 1}}})
@@ -287,7 +288,8 @@ func TestGraphChecksTheCallerFirst(t *testing.T) {
 	check("an expired token", "/v1.0/domains", token, http.StatusUnauthorized)
 }
 
-// TestApplicationsHaveSeveralKeys adds a key to an application: both are valid until it is removed.
+// TestApplicationsHaveSeveralKeys adds a key to an application: the old and the new key are valid
+// until the application is removed.
 func TestApplicationsHaveSeveralKeys(t *testing.T) {
 	t.Parallel()
 	c := newCloud(azure.Options{Seed: 2})

@@ -93,7 +93,7 @@ func TestLogWritesTheQueueBeforeItEnds(t *testing.T) {
 	})
 }
 
-// slowStore is a writer whose first write takes a minute and fails.
+// slowStore is a writer whose writes take a minute and fail.
 type slowStore struct{}
 
 func (slowStore) Write(context.Context, []desktop.Event) error {
@@ -105,7 +105,7 @@ func (slowStore) Write(context.Context, []desktop.Event) error {
 func TestEventsOfARemovedDatabaseAreDiscarded(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		during []bool // what is used during the write: no database, or another one
+		during []bool // the changes of the database during the write: true is another database, false is none
 		want   int    // events that the last database gets
 	}{
 		{"removed", []bool{false}, 0},

@@ -201,7 +201,7 @@ func changesSearched(t *testing.T, s Store) {
 		{"an underscore is no wildcard", desktop.ChangeFilter{Text: "0_"}, []int{}},
 		{"letters that are not ASCII", desktop.ChangeFilter{Text: "Überlast"}, []int{0}},
 		{"an ampersand", desktop.ChangeFilter{Text: "r&d"}, []int{0}},
-		{"a character that PostgreSQL does not decode", desktop.ChangeFilter{Text: "ZONE"}, []int{1}},
+		{"the character U+0000, which PostgreSQL cannot store", desktop.ChangeFilter{Text: "ZONE"}, []int{1}},
 		{"quotes", desktop.ChangeFilter{Text: `"LOGON"`}, []int{0}},
 		{"a backslash", desktop.ChangeFilter{Text: `c:\NEW`}, []int{0}},
 		{"angle brackets", desktop.ChangeFilter{Text: `<\U0041>`}, []int{0}},

@@ -68,7 +68,7 @@ func (s Statement) restricted() predicate.Truth {
 	return out
 }
 
-// restricts is restricted for one condition.
+// restricts decides for one condition what restricted decides for a statement.
 func (c Condition) restricts() predicate.Answer {
 	t := c.test()
 	switch c.Key {
@@ -76,6 +76,7 @@ func (c Condition) restricts() predicate.Answer {
 		if t.kind == unknownTest {
 			return predicate.NotKnown(c.Operator)
 		}
+		// A value that is empty, or a pattern of wildcards only, accepts any external id.
 		demands := (t.kind == exactTest || t.kind == likeTest) && !t.negated && !t.ifExists && !t.forAll
 		return predicate.Of(demands && !slices.ContainsFunc(c.Values, func(v string) bool {
 			return v == "" || open(expand(v), t.kind == likeTest) && strings.Trim(v, "*?") == ""

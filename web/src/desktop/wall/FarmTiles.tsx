@@ -14,7 +14,10 @@ function share(s: RDSServer, colour: Colour): number {
   return s.load_index ?? 0;
 }
 
-/** The servers of a farm as tiles. A tile shows the chosen property by its height and shade, or a shape if something is wrong. */
+/**
+ * The servers of a farm as tiles. A tile shows the property `colour` by its height and shade, or a shape if something is wrong.
+ * The tile of the server with the id `chosen` has a frame.
+ */
 export const FarmTiles = memo(function FarmTiles({
   servers,
   colour,
