@@ -127,7 +127,7 @@ send_file() {
 # region calls Vigil, the others forward their events to it.
 set_destination() {
 	local region home=${regions%% *} caller bus
-	local connection=CONNECTION destination=DESTINATION # nothing is made in a dry run
+	local connection=CONNECTION destination=DESTINATION # a dry run prints these words, because it creates neither
 	local trust='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 	bus="arn:${partition}:events:$home:$1:event-bus/default"
 	caller="arn:${partition}:iam::$1:role/$2"

@@ -31,7 +31,7 @@ option() {
 }
 
 tear_down() {
-	local answer name region code failed=()
+	local answer name region failed=()
 	become "$1"
 	[[ -n $regions ]] || regions=$(aws ec2 describe-regions --query 'Regions[].RegionName' --output text | tr '\t' ' ')
 	if [[ -n $dry_run ]]; then
@@ -45,14 +45,8 @@ tear_down() {
 		}
 	fi
 	for region in $regions; do
-		set +e
-		(
-			set -e
-			tear_down_region "$1" "$name" "$region"
-		)
-		code=$?
-		set -e
-		[[ $code -eq 0 ]] || failed+=("$region")
+		attempt tear_down_region "$1" "$name" "$region"
+		$succeeded || failed+=("$region")
 	done
 	# The server keeps the name of the stream, so that the script can be run again.
 	[[ ${#failed[@]} -eq 0 ]] || die "$1: not removed in: ${failed[*]}; if the stream was not set up there, run the script again with --regions and the other regions"

@@ -88,20 +88,29 @@ await_stream() {
 	return 1
 }
 
+# attempt COMMAND... runs a command whose failure does not end the script, and sets succeeded to
+# true or false. The caller must not use it in a condition: there, bash ignores set -e in the command.
+attempt() {
+	local code
+	set +e
+	(
+		set -e
+		"$@"
+	)
+	code=$?
+	set -e
+	succeeded=true
+	[[ $code -eq 0 ]] || succeeded=false
+}
+
 # each FUNCTION calls the function for every account, continues if one fails, and prints
 # the failed accounts at the end.
 each() {
-	local id code failed=()
+	local id failed=()
 	for id in $accounts; do
 		say "$id"
-		set +e
-		(
-			set -e
-			"$1" "$id"
-		)
-		code=$?
-		set -e
-		[[ $code -eq 0 ]] || failed+=("$id")
+		attempt "$1" "$id"
+		$succeeded || failed+=("$id")
 	done
 	[[ ${#failed[@]} -eq 0 ]] || die "not done for: ${failed[*]}"
 	say "done"
