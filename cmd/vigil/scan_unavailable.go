@@ -21,32 +21,29 @@ func (r *scanReport) printUnavailable(w io.Writer) {
 	r.printGone(w)
 }
 
-// unavailable returns the regions in which a service has nothing to read, by service. Where that
-// holds only for some types of a service, they stand for themselves.
+// unavailable returns the regions in which a service has nothing to read, by service. In a region
+// where only some types of a service have nothing to read, the region is listed by type instead.
 func (r *scanReport) unavailable(regionsOf func(posture.CollectorResult) []string) map[string][]string {
+	type place struct{ service, region string }
 	found := map[string][]string{}
 	for _, s := range r.results {
-		types := map[string]int{}                               // number of collected types by service
-		without := map[string]map[string][]posture.EntityType{} // types by service and region
+		types := map[string]int{}                   // number of collected types by service
+		without := map[place][]posture.EntityType{} // types that have nothing to read
 		for kind, c := range s.Outcome.Collectors {
 			service := string(kind[:strings.LastIndexByte(string(kind), '.')])
 			types[service]++
 			for _, region := range regionsOf(c) {
-				if without[service] == nil {
-					without[service] = map[string][]posture.EntityType{}
-				}
-				without[service][region] = append(without[service][region], kind)
+				p := place{service, region}
+				without[p] = append(without[p], kind)
 			}
 		}
-		for service, regions := range without {
-			for region, kinds := range regions {
-				if len(kinds) == types[service] {
-					found[service] = append(found[service], region)
-					continue
-				}
-				for _, kind := range kinds {
-					found[string(kind)] = append(found[string(kind)], region)
-				}
+		for p, kinds := range without {
+			if len(kinds) == types[p.service] {
+				found[p.service] = append(found[p.service], p.region)
+				continue
+			}
+			for _, kind := range kinds {
+				found[string(kind)] = append(found[string(kind)], p.region)
 			}
 		}
 	}
