@@ -14,7 +14,7 @@ type Figures struct {
 	Suppressed map[posture.FindingLevel]int // open findings that are suppressed
 	Accounts   map[AccountGroup]int         // accounts by cloud and state
 	Overdue    int                          // accounts whose collection is late by more than OverdueAfter
-	OldestRead time.Duration                // the longest time since an account's last completed collection or, if no run of it is kept, posture.History; 0 without accounts, or if all are new
+	OldestRead time.Duration                // the longest time since an account's last completed collection, posture.History if all its runs that are kept failed; 0 without such accounts
 }
 
 // An AccountGroup identifies the accounts of a cloud that are in one state.
@@ -60,18 +60,19 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 			WHERE s.due < $1 AND a.status <> 'draft'`, sqldb.Millis(now.Add(-OverdueAfter))); err != nil {
 			return err
 		}
-		// The runs of an account that fails for longer than History are forgotten, up to its last completed one.
+		// Runs are deleted after History. An account without a completed run among those that are kept counts as
+		// collected a History ago, unless the account is younger.
 		oldest, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
-			SELECT coalesce(min(last), 0)
+			SELECT coalesce(min(coalesce(completed, $1)), 0)
 			FROM (
-				SELECT coalesce(max(CASE WHEN r.status IN ('Completed', 'CompletedWithErrors') THEN r.ended END), $1) AS last
+				SELECT a.created, max(CASE WHEN r.status IN ('Completed', 'CompletedWithErrors') THEN r.ended END) AS completed
 				FROM schedule s
 				JOIN account a ON a.org = s.org AND a.id = s.account
 				JOIN run r ON r.org = s.org AND r.account = s.account AND r.ended > 0
 				WHERE a.status <> 'draft'
 				GROUP BY s.org, s.account, a.created
-				HAVING max(CASE WHEN r.status IN ('Completed', 'CompletedWithErrors') THEN r.ended END) IS NOT NULL OR a.created < $1
-			) newest`, sqldb.Millis(now.Add(-posture.History)))
+			) newest
+			WHERE completed IS NOT NULL OR created < $1`, sqldb.Millis(now.Add(-posture.History)))
 		if err == nil && oldest > 0 {
 			f.OldestRead = now.Sub(sqldb.Time(oldest))
 		}

@@ -10,6 +10,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -243,13 +244,14 @@ const lostWorker = "the run lost its worker"
 
 // whyExpired returns the reason why the lease of a run has expired.
 func (s *Sweep) whyExpired(r posture.Run) string {
-	switch {
-	case r.Updated.After(r.Start): // a worker renewed the lease
+	if r.Updated.After(r.Start) { // a worker renewed the lease
 		return lostWorker
-	case s.lowSpace():
-		return "the run did not begin within 24 hours: the disk is short of space"
 	}
-	return "the run did not begin within 24 hours: no worker took it"
+	cause := "no worker took it"
+	if s.lowSpace() {
+		cause = "the disk is short of space"
+	}
+	return fmt.Sprintf("the run did not begin within %d hours: %s", maxQueueTime/time.Hour, cause)
 }
 
 // replace ends a run that cannot continue, for a reason, and starts a new one.

@@ -92,11 +92,9 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 		Catalog: catalog, Transport: canned, Context: resource.Context{Vars: vars, Cloud: cloud}, Answers: collect.NewAnswers(),
 	}
 	var got []Entity
-	misnamed := ""
 	emit := collect.Emit(func(r *collect.Resource) error {
 		r.Normalize()
 		got = append(got, Describe(r.Entity))
-		misnamed = cmp.Or(misnamed, checkARN(t, &r.Entity))
 		return nil
 	}).Serial()
 	var err error
@@ -116,21 +114,23 @@ func Run(ctx context.Context, catalog *resource.Catalog, cloud resource.Cloud, t
 	if call := canned.unusedResponse(); call != "" {
 		return "nothing calls " + call
 	}
-	if misnamed != "" {
-		return misnamed
+	for _, e := range got {
+		if mistake := checkARN(t, e); mistake != "" {
+			return mistake
+		}
 	}
 	return compare(c.Entities, got)
 }
 
 // checkARN returns an error text if an event with the ARN of an entity would lead to another
 // entity, because the form of ARNs that the type declares is wrong.
-func checkARN(t *resource.Type, e *posture.Entity) string {
+func checkARN(t *resource.Type, e Entity) string {
 	a, isARN := resource.ParseARN(e.XID)
 	if !isARN || len(t.ARN) == 0 {
 		return ""
 	}
 	name, ok := t.ARN.Match(a)
-	if _, id, _ := strings.Cut(ShortID(*e), " "); ok && name != id {
+	if _, id, _ := strings.Cut(e.ID, " "); ok && name != id {
 		return fmt.Sprintf("an event with the ARN %s leads to the resource %q instead of %q: correct arn or xid", e.XID, name, id)
 	}
 	return ""
