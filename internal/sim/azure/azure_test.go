@@ -167,8 +167,8 @@ func TestChangesOverHTTP(t *testing.T) {
 }
 
 // TestFindingsOfCreatedResources creates resources whose names have no number. A generated
-// resource is found by the number in its name, so a created one must not count as number 0 and
-// contain what is generated there.
+// resource is found by the number in its name. A created one must not be taken for number 0, or it
+// would contain the parts that are generated for number 0.
 func TestFindingsOfCreatedResources(t *testing.T) {
 	t.Parallel()
 	c := newCloud(azure.Options{Seed: 2, Size: 50, Shares: world.Shares{ByRule: map[string]float64{"azure-network-watcher": 1, "azure-keyvault-key-expiry": 1}}})
