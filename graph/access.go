@@ -138,7 +138,7 @@ func (v Value) Property() PropertyRef {
 		return r
 	}
 	v.requireKind(KindProperty)
-	r.Edge = v.off < 0
+	r.Edge = v.off < 0 // off is -1 in an edge property, which has no meta-property
 	r.Meta = int(v.off)
 	return r
 }

@@ -21,7 +21,7 @@ func (b *Builder) Build() (*Graph, error) {
 		edgeLabels:   &edgeLabels,
 		src:          newSharedSlice(fit(b.src)),
 		dst:          newSharedSlice(fit(b.dst)),
-		unnamed:      b.unnamed,
+		generatedIDs: b.generatedIDs,
 	}
 	g.vertices = b.vertices.elements(g.pool, true)
 	g.edges = b.edges.elements(g.pool, b.edges.hasIDs)
@@ -123,7 +123,7 @@ func (g *Graph) shapeBlocks(d Direction) []*block {
 		from, _ := g.endpoints(e, d)
 		l, edgeLabel := g.vertices.positions.items[from].label, g.edges.positions.items[e].label
 		sizes[l]++
-		// Consecutive edges mostly have the same labels, so check the last one first.
+		// Consecutive edges mostly have the same labels, so try the label that was added last before seen.
 		if b := blocks[l]; b != nil && b.labels[len(b.labels)-1] == edgeLabel || seen[[2]Label{l, edgeLabel}] {
 			return
 		}

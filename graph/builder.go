@@ -31,7 +31,7 @@ type Builder struct {
 	src, dst     []Handle
 	cellBytes    int64
 	nextID       int64 // next generated id
-	unnamed      int64 // number of vertex properties without a given id, except the first of each vertex and key
+	generatedIDs int64 // number of ids generated for vertex properties: -1, -2 and so on
 	built        bool
 }
 
@@ -146,7 +146,8 @@ func (b *Builder) createEdge(id Value) (Handle, error) {
 				return NoHandle, err
 			}
 		}
-		copy(es.positions, earlier)
+		copy(es.positions, earlier) // restores the labels and rows, which create does not set
+		// AddEdge could not find ids that were not stored yet.
 		if _, used := es.find(id, &b.pool); used {
 			return NoHandle, fmt.Errorf("add edge %s: %w", id, ErrDuplicate)
 		}
@@ -205,9 +206,9 @@ func (b *Builder) AddProperty(vertex Handle, key string, p VertexProperty) error
 	for _, m := range p.Meta {
 		d.meta = append(d.meta, Property{Key(b.keys.intern(m.Key)), detach(m.Value)})
 	}
-	if _, exists := c.find(row); exists && d.id.IsNull() {
-		b.unnamed++
-		d.id = Long(-b.unnamed)
+	if _, exists := c.find(row); exists && d.id.IsNull() { // VertexPropertyID computes the id of the first value
+		b.generatedIDs++
+		d.id = Long(-b.generatedIDs)
 	}
 	return c.add(row, p.Value, d, &b.pool)
 }

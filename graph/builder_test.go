@@ -184,6 +184,36 @@ func TestLargeNumbersOfAnyKindAreOneID(t *testing.T) {
 	}
 }
 
+// TestHugeNumbersAndFractionsAreOneID looks up ids that are not whole numbers of 64 bits.
+func TestHugeNumbersAndFractionsAreOneID(t *testing.T) {
+	t.Parallel()
+	power := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
+	ids := []graph.Value{
+		graph.BigInt(power(21)), graph.Double(1e21), graph.Float(1e21), graph.BigDecimal(big.NewInt(1), -21), graph.BigDecimal(power(30), 9),
+		graph.BigInt(new(big.Int).Neg(power(21))), graph.Double(-1e21), graph.Float(-1e21), graph.BigDecimal(big.NewInt(-1), -21),
+		graph.Double(0.5), graph.Float(0.5), graph.BigDecimal(big.NewInt(5), 1), graph.BigDecimal(power(20_000).Mul(power(20_000), big.NewInt(5)), 20_001),
+		graph.Double(0.1), graph.Float(0.1), graph.Double(float64(float32(0.1))), graph.BigDecimal(big.NewInt(1), 1),
+		graph.Double(7.038531e-26), graph.Float(7.038531e-26), graph.BigDecimal(big.NewInt(7038531), 32), // rounding twice returns another float
+		graph.BigInt(power(400)), graph.BigDecimal(big.NewInt(1), -400), // too large for a double
+		graph.BigDecimal(big.NewInt(1), math.MaxInt32-1), graph.BigDecimal(big.NewInt(10), math.MaxInt32), // too small for a double
+	}
+	for i, stored := range ids {
+		b := graph.NewBuilder(graph.Limits{})
+		if _, err := b.AddVertex(stored, "A"); err != nil {
+			t.Fatal(err)
+		}
+		g, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, id := range ids {
+			if _, ok := g.VertexByID(id); ok != graph.Eq(stored, id) {
+				t.Errorf("ids[%d] (%s) is found as ids[%d] (%s): %v, want %v", i, stored.Kind(), j, id.Kind(), ok, !ok)
+			}
+		}
+	}
+}
+
 // TestNumbersOfAnyKindAreOneID looks up ids of vertices and edges by equal numbers of other kinds.
 func TestNumbersOfAnyKindAreOneID(t *testing.T) {
 	t.Parallel()
@@ -224,7 +254,7 @@ func TestNumbersOfAnyKindAreOneID(t *testing.T) {
 				t.Errorf("%s: vertex %s (%s) is not found: %v, %v", name, id, id.Kind(), v, ok)
 			}
 		}
-		for _, id := range []graph.Value{
+		for _, id := range []graph.Value{ // none is an id; -0.0 does not equal 0
 			graph.Double(0.5), graph.Double(-1), graph.Double(math.Copysign(0, -1)), graph.Double(math.NaN()), graph.Double(math.Inf(1)),
 			graph.Double(1e300), graph.Double(1 << 62), graph.Float(10.5), graph.Long(-1), graph.Long(1 << 32), graph.Double(1 << 32),
 			graph.BigInt(huge), graph.BigInt(new(big.Int).Neg(huge)), graph.BigDecimal(big.NewInt(5), 1), graph.BigDecimal(big.NewInt(1), math.MinInt32),

@@ -77,9 +77,9 @@ func TestIndexBytesMatchHeap(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = nil
-		reported, before := g.Bytes(), heapInUse()
+		reportedBefore, usedBefore := g.Bytes(), heapInUse()
 		g.VertexIndex(0, 0)
-		reported, used := g.Bytes()-reported, heapInUse()-before
+		reported, used := g.Bytes()-reportedBefore, heapInUse()-usedBefore
 		if ratio := float64(used) / float64(reported); ratio < 0.8 || ratio > 1.2 {
 			t.Errorf("%s: the index uses %d bytes and reports %d", name, used, reported)
 		}

@@ -137,12 +137,39 @@ func pickAt[T any](s []T, indexes []int32) []T {
 	return out
 }
 
+// dropUnused removes the entries of dict that no code refers to. It changes codes and
+// replaces dict, which may be shared.
+func (c *cells) dropUnused() {
+	if c.kind != Mixed { // dict is empty
+		return
+	}
+	used := NewBits(len(c.dict))
+	for _, code := range c.codes {
+		used.Set(code)
+	}
+	n := used.Count()
+	if n == len(c.dict) {
+		return
+	}
+	dict, codes := make([]Value, 0, n), make([]uint32, len(c.dict)) // codes: index in the old dict -> index in the new one
+	for i, v := range c.dict {
+		if used.Has(uint32(i)) {
+			codes[i] = uint32(len(dict))
+			dict = append(dict, v)
+		}
+	}
+	for i, code := range c.codes {
+		c.codes[i] = codes[code]
+	}
+	c.dict = dict
+}
+
 // clone returns an independent copy.
 func (c *cells) clone() cells {
 	d := *c
 	d.bools, d.ints, d.longs = slices.Clone(c.bools), slices.Clone(c.ints), slices.Clone(c.longs)
 	d.floats, d.doubles, d.codes = slices.Clone(c.floats), slices.Clone(c.doubles), slices.Clone(c.codes)
-	d.dict = slices.Clip(c.dict)
+	d.dict = slices.Clip(c.dict) // entries never change, and an append copies the clipped slice
 	return d
 }
 
@@ -182,8 +209,8 @@ func (v Value) Bytes() int64 {
 	return n
 }
 
-// detach returns v with copies of all memory that it refers to, so that it does not
-// keep a larger buffer alive.
+// detach returns v with copies of its strings and collections, so that it does not keep a
+// larger buffer alive.
 func detach(v Value) Value {
 	switch v.kind {
 	case KindString:

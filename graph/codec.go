@@ -253,7 +253,7 @@ func (d *decoder) value(depth int) Value {
 		copy(u[:], d.take(16))
 		return UUID(u)
 	case KindBool, KindByte, KindShort, KindInt, KindLong, KindFloat, KindDouble:
-		return narrowInteger(k, d.uint64())
+		return scalar(k, d.uint64())
 	case KindDateTime:
 		v := Value{kind: k, num: d.uint64()}
 		v.aux, v.off = d.uint32(), int16(d.uint32())
@@ -285,8 +285,8 @@ func (d *decoder) collection(k Kind, depth int) Value {
 	return sliceValue(k, vs)
 }
 
-// narrowInteger returns the value of kind k that is encoded as n. It drops the bits that k does not have.
-func narrowInteger(k Kind, n uint64) Value {
+// scalar returns the value of kind k that is encoded as n. It drops the bits that k does not have.
+func scalar(k Kind, n uint64) Value {
 	switch k {
 	case KindBool:
 		return Bool(n != 0)

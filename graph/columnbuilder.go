@@ -7,7 +7,7 @@ import (
 )
 
 // A columnBuilder collects the values of one column. Rows normally arrive in
-// ascending order; it builds a map to find rows only when one does not.
+// ascending order; the map positions is built only when one does not.
 type columnBuilder struct {
 	cells                         // the first value of each row
 	rows      []uint32            // the row of each cell
@@ -16,7 +16,7 @@ type columnBuilder struct {
 	unknown   map[uint32]uint32   // row whose value is unknown -> code of the reason
 	more      map[uint32][]Value  // row -> its values after the first
 	details   map[uint32][]detail // row -> ids and meta-properties, in the order of its values
-	removed   map[uint32]bool     // rows whose value was removed; their cells remain until column
+	removed   map[uint32]bool     // rows whose value was removed; the method column drops their cells
 }
 
 // builder returns a builder that contains the values of the column.
@@ -203,6 +203,7 @@ func (b *columnBuilder) column(p *pool) *Column {
 	if int(last) >= 4*len(order)+64 {
 		c.sparse = true
 		c.cells = b.pick(order)
+		c.dropUnused()
 		c.rows = make([]uint32, len(order))
 		for i, index := range order {
 			c.rows[i] = b.rows[index]
@@ -223,6 +224,7 @@ func (b *columnBuilder) column(p *pool) *Column {
 		}
 	}
 	c.cells = b.pick(indexes)
+	c.dropUnused()
 	return c
 }
 

@@ -19,10 +19,10 @@ type Graph struct {
 
 	blocks [2][]*block // by direction, by vertex label
 
-	hidden  []Handle // edges with a missing end, ascending
-	unnamed int64    // number of vertex properties without a given id, except the first of each vertex and key
+	hidden       []Handle // edges with a missing end, ascending
+	generatedIDs int64    // number of ids generated for vertex properties: -1, -2 and so on
 
-	lists   lists
+	lists   elementLists
 	lineage *lineage
 }
 

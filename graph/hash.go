@@ -68,17 +68,17 @@ func unorderedHash[T any](k uint64, s []T, hash func(T) uint64) uint64 {
 	return mix(k, h)
 }
 
-// idHash returns a hash of an id. Whole numbers that are [Eq] have the same hash: 1, 1L, 1.0 and
-// 1.00M are one id.
+// idHash returns a hash of an id. Numbers of the same value have the same hash, whatever their
+// kinds: 1, 1L, 1.0 and 1.00M are one id, and so are 0.5 and 0.50M.
 func idHash(v Value) uint64 {
 	if n, ok := v.wholeNumber(); ok {
 		return mix(uint64(KindLong), uint64(n))
 	}
-	switch {
-	case v.isFloating():
-		return mix(uint64(KindDouble), math.Float64bits(v.Float()))
-	case v.IsNumber():
-		return uint64(KindBigInt)
+	if v.IsNumber() {
+		// The hash uses the nearest float, because the float 0.1 equals 0.1M and a double that is not
+		// the double 0.1. It drops the last two bits, because rounding 7.038531e-26M to a double and
+		// then to a float returns the float after 7.038531e-26f. No other float has a neighbour like this.
+		return mix(uint64(KindFloat), uint64(math.Float32bits(float32(v.nearestDouble()))>>2))
 	}
 	return v.Hash()
 }

@@ -27,7 +27,8 @@ func insert(t []uint32, hash uint64, x uint32) {
 	t[i] = x + 1
 }
 
-// probe returns the number with the given hash for which accept returns true.
+// probe returns the number with the given hash for which accept returns true. It also calls
+// accept for some numbers with other hashes.
 func probe(t []uint32, hash uint64, accept func(uint32) bool) (uint32, bool) {
 	if len(t) == 0 {
 		return 0, false

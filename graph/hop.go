@@ -14,7 +14,7 @@ type Hop struct {
 	starts []uint32
 	stride int // starts of one row
 	first  int // index of the first relevant start in a row
-	span   int // distance to the start at which the edges end
+	span   int // number of starts from first to the one at which the edges end
 }
 
 // HopAll returns a hop over the edges of all labels.

@@ -18,6 +18,7 @@ func (e *elements) find(id Value) (Handle, bool) {
 // findWhere returns the element with an id for which accept returns true.
 func (e *elements) findWhere(id Value, accept func(Handle) bool) (Handle, bool) {
 	if e.ids == nil {
+		// Eq rejects -0.0, whose whole number is 0.
 		n, ok := id.wholeNumber()
 		if !ok || n < 0 || n >= int64(len(e.positions.items)) || !Eq(id, Long(n)) {
 			return 0, false

@@ -14,7 +14,7 @@ type Index struct {
 	value  func(i int) Value
 	starts []uint32 // elems[starts[i]:starts[i+1]] have the i-th distinct value
 	elems  []Handle
-	held   int64 // memory that the function value refers to, besides the column
+	held   int64 // bytes that the function in value refers to, without the column
 }
 
 // lazyIndex is the index of a column, which is built on demand.
@@ -80,6 +80,7 @@ func (x *Index) Range(from, to Bound) ([]Handle, bool) {
 	})
 	hi := sort.Search(x.size, func(i int) bool {
 		w := x.value(i)
+		// NaN is the last number, but in no range.
 		return rank(w.kind) > class || rank(w.kind) == class && (w.isNaN() || to.Set && !isBelow(w, to))
 	})
 	return x.part(lo, hi), true

@@ -56,12 +56,12 @@ func TestIndexAgreesWithScan(t *testing.T) {
 			}
 		}
 		v, w := values().Draw(t, "v"), values().Draw(t, "w")
-		equal := func(u graph.Value) bool { return graph.Eq(u, w) }
-		check("scan", g.VerticesWith(nil, 0, 0, w), where(equal)) // the first call
+		equalsW := func(u graph.Value) bool { return graph.Eq(u, w) }
+		check("scan", g.VerticesWith(nil, 0, 0, w), where(equalsW)) // the first call
 		if g.VertexIndexReady(0, 0) {
 			t.Fatal("the first call built an index")
 		}
-		check("index", g.VerticesWith(nil, 0, 0, w), where(equal))
+		check("index", g.VerticesWith(nil, 0, 0, w), where(equalsW))
 		if !g.VertexIndexReady(0, 0) {
 			t.Fatal("the second call built no index")
 		}

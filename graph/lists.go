@@ -1,15 +1,15 @@
 package graph
 
-// lists holds lists of elements that are computed on first use.
-type lists struct {
+// elementLists holds lists of elements that are computed on first use.
+type elementLists struct {
 	vertices lazy[[]Handle]
 	edges    lazy[[]Handle]
 	vertexOf []lazy[[]Handle] // by label
 	edgeOf   []lazy[[]Handle]
 }
 
-func newLists(vertexLabels, edgeLabels int) lists {
-	return lists{vertexOf: make([]lazy[[]Handle], vertexLabels), edgeOf: make([]lazy[[]Handle], edgeLabels)}
+func newLists(vertexLabels, edgeLabels int) elementLists {
+	return elementLists{vertexOf: make([]lazy[[]Handle], vertexLabels), edgeOf: make([]lazy[[]Handle], edgeLabels)}
 }
 
 // Vertices returns all vertices in ascending order of handle, which is the order
@@ -72,7 +72,7 @@ func filterRows(t *table, include func(Handle) bool) []Handle {
 }
 
 // VertexRows returns the vertices of a label by row: element i belongs to row i
-// of the label's columns. It is NoHandle when that row was removed.
+// of the label's columns, and is NoHandle if that row was removed.
 func (g *Graph) VertexRows(l Label) []Handle {
 	if t := g.vertices.table(l); t != nil {
 		return t.rows.items
@@ -89,7 +89,7 @@ func (g *Graph) EdgeRows(l Label) []Handle {
 	return nil
 }
 
-func (l *lists) bytes() int64 {
+func (l *elementLists) bytes() int64 {
 	n := 48 * int64(len(l.vertexOf)+len(l.edgeOf)+2)
 	for _, o := range [][]lazy[[]Handle]{l.vertexOf, l.edgeOf} {
 		for i := range o {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/big"
+	"strconv"
 )
 
 // compareNumbers orders two numbers after promotion to the narrowest type that
@@ -46,6 +47,8 @@ func javaBits(f float64) int64 {
 
 func (v Value) isFloating() bool { return v.kind == KindFloat || v.kind == KindDouble }
 
+// fitsFloat32 reports whether the number v is compared with a float as a float: see
+// compareNumbers. A large int loses digits.
 func (v Value) fitsFloat32() bool { return v.kind <= KindInt || v.kind == KindFloat }
 
 // isNaN reports whether v is a float or double that is not a number.
@@ -57,6 +60,18 @@ func (v Value) float() float64 {
 		return v.Float()
 	}
 	return float64(int64(v.num))
+}
+
+// nearestDouble converts a number of any kind to the nearest double, which may be infinite.
+func (v Value) nearestDouble() float64 {
+	if v.isFloating() {
+		return v.Float()
+	}
+	u, scale := v.decimal()
+	digits := new(big.Int).Abs(u).String()
+	// ParseFloat ignores digits of long exponents. The exponent of 0.digits is long only if the result is zero or infinite.
+	f, _ := strconv.ParseFloat("0."+digits+"e"+strconv.FormatInt(int64(len(digits))-scale, 10), 64)
+	return math.Copysign(f, float64(u.Sign()))
 }
 
 // bigInteger converts an integer of any width to a big integer.
@@ -90,7 +105,7 @@ func wholeDecimal(u *big.Int, scale int64) (int64, bool) {
 	switch m := magnitude(u, scale); {
 	case u.Sign() == 0:
 		return 0, true
-	case m > 20, m < -1: // at least 10^20, or a fraction of 1
+	case m > 20, m < -1: // the absolute value is at least 10^20, or less than 1
 		return 0, false
 	case scale < 0:
 		u = new(big.Int).Mul(u, pow10(-scale))

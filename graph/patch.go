@@ -77,7 +77,7 @@ func (p *patch) begin() {
 	p.new = &Graph{
 		pool: o.pool, keys: o.keys, vertexLabels: o.vertexLabels, edgeLabels: o.edgeLabels,
 		vertices: o.vertices, edges: o.edges, src: o.src, dst: o.dst, deleted: o.deleted,
-		blocks: o.blocks, hidden: o.hidden, unnamed: o.unnamed,
+		blocks: o.blocks, hidden: o.hidden, generatedIDs: o.generatedIDs,
 	}
 	for _, e := range []*elements{&p.new.vertices, &p.new.edges} {
 		e.tables = slices.Clone(e.tables)
@@ -266,7 +266,7 @@ func (g *Graph) compact() (*Graph, error) {
 		hidden[g.src.items[e]] = append(hidden[g.src.items[e]], e)
 	}
 	b := NewBuilder(Limits{})
-	b.unnamed = g.unnamed
+	b.generatedIDs = g.generatedIDs
 	for _, names := range []struct{ to, from *symbols }{
 		{&b.keys, g.keys}, {&b.vertexLabels, g.vertexLabels}, {&b.edgeLabels, g.edgeLabels},
 	} {

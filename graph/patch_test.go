@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -311,7 +312,7 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 		}
 		g := buildGraph(t, model)
 		for range rapid.IntRange(1, 6).Draw(t, "patches") {
-			before, old := g, dump(t, g)
+			before, beforeDump := g, dump(t, g)
 			batch := rapid.SliceOfN(changes(), 1, 5).Draw(t, "patch")
 			var err error
 			if g, err = g.Patch(batch); err != nil {
@@ -327,8 +328,8 @@ func TestPatchedGraphEqualsRebuiltOne(t *testing.T) {
 			if diff := gocmp.Diff(want, dump(t, g)); diff != "" {
 				t.Fatalf("patched graph differs (-rebuilt +patched):\n%s", diff)
 			}
-			if diff := gocmp.Diff(old, dump(t, before)); diff != "" {
-				t.Fatalf("patch changed the graph before:\n%s", diff)
+			if diff := gocmp.Diff(beforeDump, dump(t, before)); diff != "" {
+				t.Fatalf("Patch changed the original graph:\n%s", diff)
 			}
 			if rapid.IntRange(0, 4).Draw(t, "compact") == 0 {
 				if g, err = g.Compact(); err != nil {
@@ -369,16 +370,40 @@ func TestPatchCompacts(t *testing.T) {
 	}
 }
 
+// TestPatchDropsUnusedValues changes one date again and again. Dates are in a dictionary of their column.
+func TestPatchDropsUnusedValues(t *testing.T) {
+	t.Parallel()
+	record := func(id string, n int) graph.Record {
+		date := graph.VertexProperty{Value: graph.DateTime(time.Unix(int64(n), 0))}
+		return graph.Record{ID: graph.String(id), Label: "A", Properties: []graph.PropertyRecord{{Key: "seen", VertexProperty: date}}}
+	}
+	g := buildGraph(t, map[string]graph.Record{"changed": record("changed", 0), "kept": record("kept", -1)})
+	before := g.Bytes()
+	for n := range 1000 {
+		var err error
+		if g, err = g.Patch([]graph.Change{{Record: record("changed", n+1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := g.Bytes(); got > before+before/4 {
+		t.Errorf("the graph grew from %d to %d bytes", before, got)
+	}
+	want := buildGraph(t, map[string]graph.Record{"changed": record("changed", 1000), "kept": record("kept", -1)})
+	if diff := gocmp.Diff(dump(t, want), dump(t, g)); diff != "" {
+		t.Errorf("patched graph differs (-rebuilt +patched):\n%s", diff)
+	}
+}
+
 func TestPatchWithNamedEdges(t *testing.T) {
 	t.Parallel()
 	a, b := graph.String("a"), graph.String("b")
-	edge := func(id, weight graph.Value) graph.Record {
+	aWithEdge := func(id, weight graph.Value) graph.Record {
 		return graph.Record{ID: a, Label: "A", Out: []graph.EdgeRecord{{ID: id, Label: "x", To: b, Properties: []graph.Meta{{Key: "w", Value: weight}}}}}
 	}
-	g := buildGraph(t, map[string]graph.Record{"a": edge(graph.Null, graph.Int(1)), "b": {ID: b, Label: "B"}})
+	g := buildGraph(t, map[string]graph.Record{"a": aWithEdge(graph.Null, graph.Int(1)), "b": {ID: b, Label: "B"}})
 	for i, id := range []graph.Value{graph.String("first"), graph.String("first"), graph.Null, graph.Long(7)} {
 		var err error
-		if g, err = g.Patch([]graph.Change{{Record: edge(id, graph.Int(int32(i)))}}); err != nil {
+		if g, err = g.Patch([]graph.Change{{Record: aWithEdge(id, graph.Int(int32(i)))}}); err != nil {
 			t.Fatal(err)
 		}
 		dump(t, g) // checks that the indexes agree with the graph
@@ -398,8 +423,9 @@ func TestPatchWithNamedEdges(t *testing.T) {
 	}
 }
 
-// TestPatchRefusesDuplicatesOfRemovedEdge replaces an edge by two with its id. When the second is
-// added, the index of ids has the removed edge and the first, in an order that depends on the id.
+// TestPatchRefusesDuplicatesOfRemovedEdge replaces an edge by two new ones with its id. When the
+// second is added, the index of ids contains the removed edge and the first new one, in an order
+// that depends on the id.
 func TestPatchRefusesDuplicatesOfRemovedEdge(t *testing.T) {
 	t.Parallel()
 	a, b := graph.String("a"), graph.String("b")

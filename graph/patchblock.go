@@ -33,7 +33,7 @@ type blockWriter struct {
 	g          *Graph
 	d          Direction
 	old, new   *block
-	sameLayout bool // the new block has the same layout as the old one
+	sameLayout bool // both blocks are sparse, or dense with the same labels
 }
 
 // newBlockWriter returns a writer for a block with a slot for every edge label
@@ -49,6 +49,7 @@ func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEd
 			}
 		}
 	}
+	// The number of old edges is an estimate of the number of new ones.
 	b := &block{labels: labels, sparse: shouldBeSparse(rows, len(labels), len(old.to))}
 	b.to, b.edge = make([]Handle, 0, size), make([]Handle, 0, size)
 	if b.sparse {
@@ -59,11 +60,12 @@ func newBlockWriter(g *Graph, d Direction, old *block, rows int, changed []rowEd
 	return &blockWriter{g: g, d: d, old: old, new: b, sameLayout: sameLayout}
 }
 
-// copyRows copies unchanged rows.
+// copyRows copies the unchanged rows from <= row < to. Rows that the old block does not have are
+// written without edges.
 func (w *blockWriter) copyRows(from, to uint32) {
 	k := w.old.stride()
-	copied := from
-	if k > 0 {
+	copied := from // the end of the rows that the old block has
+	if k > 0 {     // an old block without labels has no rows
 		copied = max(from, min(to, uint32((len(w.old.starts)-1)/k)))
 	}
 	if w.sameLayout && from < copied {

@@ -54,7 +54,7 @@ func (p *patch) collectEdits(ps []PropertyRecord) (map[Key]edit, error) {
 
 // compareCells records edits for the cells of a vertex that differ from the current ones.
 func (p *patch) compareCells(position position, cells map[Key]edit, rowKept bool) {
-	var t *table
+	var t *table // stays nil for a new row, which has no current cells
 	if rowKept {
 		t = p.new.vertices.table(position.label)
 		for i, k := range t.keys {
@@ -80,8 +80,8 @@ func (p *patch) compareCells(position position, cells map[Key]edit, rowKept bool
 func (p *patch) generateIDs(e *edit) {
 	for i := 1; i < len(e.details); i++ {
 		if e.details[i].id.IsNull() {
-			p.new.unnamed++
-			e.details[i].id = Long(-p.new.unnamed)
+			p.new.generatedIDs++
+			e.details[i].id = Long(-p.new.generatedIDs)
 		}
 	}
 	if len(e.details) == 1 && e.details[0].id.IsNull() && len(e.details[0].meta) == 0 {
@@ -89,7 +89,8 @@ func (p *patch) generateIDs(e *edit) {
 	}
 }
 
-// equalCell reports whether a row already has the content of an edit.
+// equalCell reports whether a row already has the content of an edit from collectEdits, which
+// has a detail for every value.
 func (c *Column) equalCell(row uint32, e edit) bool {
 	if c.side != nil {
 		if reason, ok := c.side.unknown[row]; ok || e.unknown {
@@ -214,7 +215,10 @@ func (c *Column) presence(n int) Bits {
 	return b
 }
 
+// overwrite applies an edit to an existing cell of a dense column. If the edit has no value,
+// present must not be nil.
 func (c *Column) overwrite(e edit, p *pool) error {
+	// Without present, the rows below filled have a value; the cells after them were just appended.
 	existed := c.present != nil && c.present.Has(e.row) || c.present == nil && int(e.row) < c.filled
 	if existed {
 		c.filled--

@@ -217,7 +217,7 @@ func (p *patch) updateHidden(ch *edgeChanges) {
 	}
 	for _, v := range p.moved {
 		if p.new.HasVertex(v) || !p.old.HasVertex(v) {
-			continue
+			continue // v was not removed
 		}
 		es, _ := p.old.Incident(v, In)
 		for _, e := range es {

@@ -102,7 +102,7 @@ func (g *Graph) VertexPropertyID(v Handle, k Key, i int) Value {
 	if id := g.vertices.table(p.label).column(k).detail(p.row, i).id; !id.IsNull() {
 		return id
 	}
-	// Only the first value of a key can have no stored id: the builder generates negative ids
+	// Only the first value of a key may lack a stored id: the builder generates negative ids
 	// for the others. Keys have fewer than 31 bits, so that this number is unique by vertex
 	// and key.
 	return Long(int64(v)<<31 | int64(k))

@@ -10,7 +10,7 @@ type Record struct {
 }
 
 // A PropertyRecord is one property of a vertex. Several records with the same
-// key are several values of it.
+// key are the values of that key.
 type PropertyRecord struct {
 	Key string
 	VertexProperty
@@ -74,6 +74,7 @@ func (b *Builder) addEdgeRecord(from Value, r EdgeRecord) error {
 // isPlain reports whether the property has neither an id nor meta-properties.
 func (p VertexProperty) isPlain() bool { return p.ID.IsNull() && len(p.Meta) == 0 }
 
+// isRepeated reports whether an earlier property has the key of property i.
 func isRepeated(ps []PropertyRecord, i int) bool {
 	for _, p := range ps[:i] {
 		if p.Key == ps[i].Key {
@@ -84,7 +85,7 @@ func isRepeated(ps []PropertyRecord, i int) bool {
 }
 
 // Record returns a vertex with its properties and all outgoing edges, including
-// hidden ones. It omits generated ids.
+// hidden ones. Ids that the graph computes instead of storing are null.
 func (g *Graph) Record(v Handle) Record {
 	return g.record(v, g.hiddenFrom(v))
 }

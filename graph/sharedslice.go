@@ -11,9 +11,9 @@ type sharedSlice[T any] struct {
 }
 
 func newSharedSlice[T any](items []T) sharedSlice[T] {
-	g := sharedSlice[T]{items: items, used: new(atomic.Int64)}
-	g.used.Store(int64(len(items)))
-	return g
+	s := sharedSlice[T]{items: items, used: new(atomic.Int64)}
+	s.used.Store(int64(len(items)))
+	return s
 }
 
 // fit returns s without spare capacity. It copies s if necessary.

@@ -23,7 +23,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // WriteTo writes a snapshot of the graph. Generated ids may differ in the graph that is read back.
 func (g *Graph) WriteTo(w io.Writer) (int64, error) {
 	tidy := g
-	if g.deleted != nil || slices.ContainsFunc(g.vertices.tables, func(t *table) bool { return t.removed > 0 }) || g.pool.patchStrings() != nil {
+	// The format has no deleted edges, no removed rows and no strings that patches added.
+	hasRemovedRows := slices.ContainsFunc(g.vertices.tables, func(t *table) bool { return t.removed > 0 })
+	if g.deleted != nil || hasRemovedRows || g.pool.patchStrings() != nil {
 		var err error
 		if tidy, err = g.compact(); err != nil {
 			return 0, err
@@ -78,7 +80,7 @@ func (g *Graph) encode(e *encoder) {
 			e.text(name)
 		}
 	}
-	e.buf = binary.LittleEndian.AppendUint64(e.buf, uint64(g.unnamed))
+	e.buf = binary.LittleEndian.AppendUint64(e.buf, uint64(g.generatedIDs))
 	e.number(len(g.vertices.positions.items))
 	for _, t := range g.vertices.tables {
 		encodeNumbers(e, t.rows.items)
@@ -103,7 +105,7 @@ func (g *Graph) encode(e *encoder) {
 
 func decodeGraph(d *decoder) *Graph {
 	g := &Graph{pool: d.pool(), keys: d.symbols(), vertexLabels: d.symbols(), edgeLabels: d.symbols()}
-	g.unnamed = int64(d.uint64())
+	g.generatedIDs = int64(d.uint64())
 	d.limits = limits{keys: len(g.keys.names)}
 	d.strings = g.pool
 	d.vertices(g)
@@ -129,7 +131,7 @@ func (d *decoder) pool() *pool {
 
 func (d *decoder) symbols() *symbols {
 	s := &symbols{}
-	n := d.count(4)
+	n := d.count(4) // a name takes at least the 4 bytes of its length
 	for range n {
 		s.intern(d.text())
 	}
@@ -141,11 +143,7 @@ func (d *decoder) symbols() *symbols {
 
 // vertices reads the vertex tables and ids.
 func (d *decoder) vertices(g *Graph) {
-	n := d.count(0)
-	if n > len(d.data) { // every vertex takes at least one byte
-		d.fail("more vertices than data")
-		return
-	}
+	n := d.count(1) // every vertex takes at least one byte
 	positions := slices.Repeat([]position{{label: NoLabel}}, n)
 	for l := range g.vertexLabels.names {
 		t := &table{rows: newSharedSlice(decodeNumbers[Handle](d))}
@@ -170,7 +168,7 @@ func (d *decoder) vertices(g *Graph) {
 func (d *decoder) edges(g *Graph) {
 	labels := decodeNumbers[Label](d)
 	src, dst := decodeNumbers[Handle](d), decodeNumbers[Handle](d)
-	n, ids := len(labels), len(g.vertices.positions.items)
+	n, vertices := len(labels), len(g.vertices.positions.items)
 	if len(src) != n || len(dst) != n {
 		d.fail("edges without ends")
 		return
@@ -178,7 +176,7 @@ func (d *decoder) edges(g *Graph) {
 	positions := make([]position, n)
 	rows := make([][]Handle, len(g.edgeLabels.names))
 	for e, l := range labels {
-		if int(l) >= len(rows) || int(src[e]) >= ids || int(dst[e]) >= ids {
+		if int(l) >= len(rows) || int(src[e]) >= vertices || int(dst[e]) >= vertices {
 			d.fail("an edge has no label or no end")
 			return
 		}

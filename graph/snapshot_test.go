@@ -66,6 +66,7 @@ func TestSnapshotKeepsEveryKindOfValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// The column of "p" is mixed. The column named after the kind has only values of that kind.
 		if err := b.SetProperty(h, "p", v); err != nil {
 			t.Fatal(err)
 		}
@@ -133,6 +134,8 @@ func FuzzDecode(f *testing.F) {
 		data := snapshot(f, account(f, n))
 		f.Add(data[len(graph.SnapshotMagic) : len(data)-4])
 	}
+	// What account lacks: ids of properties and edges, meta-properties, further values, an unknown
+	// value, and an edge to a missing vertex.
 	b := graph.NewBuilder(graph.Limits{})
 	v, _ := b.AddVertex(graph.Int(1), "A")
 	_ = b.AddProperty(v, "p", graph.VertexProperty{ID: graph.Long(7), Value: graph.Double(1), Meta: []graph.Meta{{Key: "m", Value: graph.Float(1)}}})

@@ -8,7 +8,7 @@ import (
 // limits are the bounds that a decoded column is checked against.
 type limits struct {
 	keys int
-	rows int // rows of the current table
+	rows int // rows of the current table; for a column of ids, the number of elements
 }
 
 func (e *encoder) columns(t *table) {

@@ -1,6 +1,9 @@
 package graph
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // symbols numbers the names of labels or keys in order of first use.
 type symbols struct {
@@ -21,7 +24,7 @@ func (s *symbols) intern(name string) uint32 {
 		s.nums = map[string]uint32{}
 	}
 	n := uint32(len(s.names))
-	name = string([]byte(name))
+	name = strings.Clone(name) // it may be part of a long string, which would stay in memory
 	s.names = append(s.names, name)
 	s.nums[name] = n
 	return n
@@ -32,6 +35,8 @@ func (s *symbols) clone() symbols {
 	return symbols{names: s.names[:len(s.names):len(s.names)], nums: maps.Clone(s.nums)}
 }
 
+// bytes returns the estimated memory: of each name the text, and 64 bytes for the rest of the
+// entries in names and nums.
 func (s *symbols) bytes() int64 {
 	var n int64
 	for _, name := range s.names {

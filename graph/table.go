@@ -70,7 +70,7 @@ func (t *table) bytes() int64 {
 type elements struct {
 	positions sharedSlice[position]
 	tables    []*table // by label
-	ids       *Column  // by handle; nil when ids are the handles
+	ids       *Column  // by handle; nil for edges if none has a given id: their ids are their handles
 	byID      idIndex
 	live      int // number of elements that are not removed
 }

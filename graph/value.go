@@ -37,7 +37,7 @@ const (
 	KindOpaque // any other value of a user of this package
 
 	// Mixed is the kind of a column with cells of several kinds, or of a kind that has no
-	// typed column. No value has it.
+	// typed column. No value has this kind.
 	Mixed Kind = 255
 )
 
@@ -61,11 +61,11 @@ func (k Kind) String() string {
 // bytes of the Value. Values are immutable: a collection must not be changed
 // after it was passed to a constructor. Use [Value.Equal] or [Eq] instead of ==.
 type Value struct {
-	_    [0]func()
+	_    [0]func()      // makes == a compile error
 	ptr  unsafe.Pointer // string bytes, slice elements, or a single object
 	num  uint64         // number, length, seconds, handle
 	aux  uint32         // nanoseconds, index
-	off  int16          // minutes east of UTC, index of a meta-property
+	off  int16          // minutes east of UTC, index of a meta-property (-1 in an edge property)
 	kind Kind
 }
 
@@ -135,8 +135,8 @@ func sliceValue(k Kind, vs []Value) Value {
 }
 
 // clip returns a slice without much spare capacity. A Value does not store the
-// capacity, so spare capacity would be memory that Bytes does not count, up to
-// the whole slice of which this one is a part.
+// capacity, so Bytes cannot count spare capacity, which can be large: s may be
+// the beginning of a long slice.
 func clip[E any](s []E) []E {
 	if cap(s)-len(s) <= len(s)/8 {
 		return s
@@ -174,7 +174,7 @@ func EdgePropertyOf(e Handle, key Key) Value {
 }
 
 // MetaPropertyOf returns a reference to the m-th property of the i-th value of a
-// key of a vertex. A value has at most 32,768 of them.
+// key of a vertex. A value has at most 32,768 meta-properties.
 func MetaPropertyOf(v Handle, key Key, i, m int) Value {
 	return Value{kind: KindProperty, num: uint64(v)<<32 | uint64(key), aux: uint32(i), off: int16(m)}
 }
