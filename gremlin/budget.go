@@ -114,15 +114,15 @@ func (b Budget) orDefaults() Budget {
 
 // syntax returns the limits of the text.
 func (b Budget) syntax() syntax.Limits {
-	unlimited := func(n int) int {
-		if n < 0 {
+	limit := func(n int) int {
+		if n < 0 { // no limit
 			return 1 << 30
 		}
 		return n
 	}
 	return syntax.Limits{
-		Length: unlimited(b.Length), Steps: unlimited(b.Steps), Depth: unlimited(b.Depth),
-		Literals: unlimited(b.Literals), Regex: unlimited(b.Regex),
+		Length: limit(b.Length), Steps: limit(b.Steps), Depth: limit(b.Depth),
+		Literals: limit(b.Literals), Regex: limit(b.Regex),
 	}
 }
 

@@ -40,7 +40,7 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 	if len(runtimeParts(q)) > 0 {
 		return p, nil
 	}
-	if p.root, err = prepare(q, plan.Binding{}); err != nil {
+	if p.root, err = prepare(q, plan.Binding{}, b.Regex); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -49,14 +49,34 @@ func Compile(text string, opts CompileOptions) (*Plan, error) {
 // A PlanError is the error of a query that is syntactically correct but invalid.
 type PlanError = plan.Error
 
-// prepare builds and optimises the plan of a query.
-func prepare(q *syntax.Query, bind plan.Binding) (*plan.Root, error) {
+// prepare builds and optimises the plan of a query. maxRegex limits the bytes of regular
+// expressions that are values of variables; a negative one means no limit.
+func prepare(q *syntax.Query, bind plan.Binding, maxRegex int) (*plan.Root, error) {
+	if maxRegex >= 0 && longestRegex(q, bind.Vars) > maxRegex {
+		return nil, &BudgetError{Limit: LimitRegex, Allowed: int64(maxRegex)}
+	}
 	root, err := plan.Build(q, bind)
 	if err != nil {
 		return nil, err
 	}
 	plan.Optimise(root)
 	return root, nil
+}
+
+// longestRegex returns the length of the longest regular expression that is the value of a
+// variable. The parser checks those in the text of the query.
+func longestRegex(q *syntax.Query, vars map[string]graph.Value) int {
+	longest := 0
+	syntax.Walk(q, func(a syntax.Arg) {
+		p, ok := a.(*syntax.Predicate)
+		if !ok || p.Name != "regex" && p.Name != "notRegex" {
+			return
+		}
+		if variable, ok := p.Args[0].(*syntax.Variable); ok && vars[variable.Name].Kind() == graph.KindString {
+			longest = max(longest, len(vars[variable.Name].Str()))
+		}
+	})
+	return longest
 }
 
 // runtimeParts names what makes the plan of a query depend on the run: variables, and calls
@@ -91,17 +111,18 @@ func (p *Plan) bound(opts RunOptions) (*plan.Root, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	return prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID})
+	return prepare(p.query, plan.Binding{Vars: opts.Params, Now: now, UUID: newUUID}, opts.Budget.orDefaults().Regex)
 }
 
 // Bind returns the plan with its variables, datetime() and UUID() replaced by values. A run
 // of the returned plan ignores the variables and the time in its RunOptions, and does not
-// have to prepare the plan again.
+// have to prepare the plan again. The limit of [DefaultBudget] applies to regular expressions
+// in params.
 func (p *Plan) Bind(params map[string]graph.Value, now time.Time) (*Plan, error) {
 	if p.root != nil {
 		return p, nil
 	}
-	root, err := prepare(p.query, plan.Binding{Vars: params, Now: now, UUID: newUUID})
+	root, err := prepare(p.query, plan.Binding{Vars: params, Now: now, UUID: newUUID}, DefaultBudget.Regex)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +132,9 @@ func (p *Plan) Bind(params map[string]graph.Value, now time.Time) (*Plan, error)
 // newUUID returns the value of UUID().
 func newUUID() (u [16]byte) {
 	_, _ = rand.Read(u[:]) // never fails
-	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
+
+	u[6] = u[6]&0x0f | 0x40 // version 4
+	u[8] = u[8]&0x3f | 0x80 // variant of RFC 9562
 	return u
 }
 

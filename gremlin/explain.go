@@ -22,19 +22,20 @@ type ExplainedStep struct {
 	Note  string // remark
 }
 
-// Explain describes how the query will be run. A query with variables, datetime() or
-// UUID() is explained without optimisation, because its plan depends on their values.
+// Explain describes how the query will be run. The plan of a query with variables,
+// datetime() or UUID() depends on their values, so the query is explained without
+// optimisation until it is bound.
 func (p *Plan) Explain() *Explanation {
 	e := &Explanation{Query: p.text}
-	if p.root == nil {
+	if parts := runtimeParts(p.query); len(parts) > 0 {
 		for _, s := range p.query.Steps {
 			e.Written = append(e.Written, s.String())
 		}
-		parts := strings.Join(runtimeParts(p.query), " and ")
-		e.Notes = append(e.Notes, "the query has "+parts+": how it is run depends on their values")
-		return e
-	}
-	if unoptimised, err := plan.Build(p.query, plan.Binding{}); err == nil { // as in Compile, where it succeeded
+		if p.root == nil {
+			e.Notes = append(e.Notes, "the query has "+strings.Join(parts, " and ")+": how it is run depends on their values")
+			return e
+		}
+	} else if unoptimised, err := plan.Build(p.query, plan.Binding{}); err == nil { // as in Compile, where it succeeded
 		for _, s := range unoptimised.Steps {
 			e.Written = append(e.Written, plan.Describe(s))
 		}

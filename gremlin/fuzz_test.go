@@ -44,7 +44,7 @@ unknown 2 lang denied
 			return
 		}
 		_ = p.Explain().String()
-		_ = p.Touches(nil)
+		_ = p.Touches(nil) // its variables have no values
 		for _, run := range []func() error{
 			func() error { _, err := p.Run(t.Context(), g, gremlin.RunOptions{Budget: budget}); return err },
 			func() error { _, err := p.Verdict(t.Context(), g, gremlin.RunOptions{Budget: budget}); return err },

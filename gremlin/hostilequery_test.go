@@ -15,8 +15,8 @@ import (
 	"vigil/gremlin"
 )
 
-// denseGraph returns a highly connected graph: n vertices, each with edges to degree
-// others, and one hub with edges to all.
+// denseGraph returns a highly connected graph of n vertices. Each has degree outgoing edges, and
+// vertex 0 also has an edge to every vertex.
 func denseGraph(tb testing.TB, n, degree int) *graph.Graph {
 	tb.Helper()
 	b := graph.NewBuilder(graph.Limits{})
@@ -105,8 +105,8 @@ func run(ctx context.Context, tb testing.TB, g *graph.Graph, text string, budget
 	return p.Run(ctx, g, gremlin.RunOptions{Budget: budget})
 }
 
-// TestLimitEndsNestedTraversals runs queries whose first results suffice, although the steps
-// before the limit have many more.
+// TestLimitEndsNestedTraversals runs queries that need only the first result of a nested
+// traversal that has many more: because of limit(1), or because not() needs no second one.
 func TestLimitEndsNestedTraversals(t *testing.T) {
 	t.Parallel()
 	g := denseGraph(t, 2000, 8)
@@ -129,9 +129,9 @@ func TestLimitEndsNestedTraversals(t *testing.T) {
 	}
 }
 
-// TestHostileQueriesRespectTimeLimit runs each query with only a time limit. Other load on
-// the machine can only delay a query, so the test uses the best of many
-// attempts.
+// TestHostileQueriesRespectTimeLimit runs each query with a time limit and, to protect the
+// machine, a memory limit. Other load on the machine can only delay a query, so the test
+// uses the best of many attempts.
 func TestHostileQueriesRespectTimeLimit(t *testing.T) {
 	if testing.Short() || raced {
 		t.Skip("slow, and needs an unloaded machine: scripts/test runs it again without the race detector, and so does make query-limits")

@@ -76,7 +76,7 @@ func (p *Profile) add(t *plan.Traversal, depth int, measures map[int]exec.Measur
 // String formats the profile as a table.
 func (p *Profile) String() string {
 	var b strings.Builder
-	width := 4
+	width := len("step")
 	for _, s := range p.Steps {
 		width = max(width, min(utf8.RuneCountInString(s.Text)+2*s.Depth, 60))
 	}

@@ -8,8 +8,8 @@ import (
 	"vigil/gremlin"
 )
 
-// TestProfileCutsBetweenCharacters formats steps whose texts are too long for their
-// column and have characters of several bytes.
+// TestProfileCutsBetweenCharacters formats texts with characters of several bytes: one that
+// is too long for the column of 60 characters, and one that just fits.
 func TestProfileCutsBetweenCharacters(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{

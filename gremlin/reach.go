@@ -16,7 +16,7 @@ func (p *Plan) Reach(params map[string]graph.Value) (*Reach, bool) {
 	root := p.root
 	if root == nil {
 		var err error
-		if root, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}); err != nil {
+		if root, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}, DefaultBudget.Regex); err != nil {
 			return nil, false
 		}
 	}
@@ -29,10 +29,10 @@ func (p *Plan) Reach(params map[string]graph.Value) (*Reach, bool) {
 // and returns false when there are more than limit, or when the answer about every
 // vertex depends on an unknown value.
 func (r *Reach) Dependents(g *graph.Graph, on []graph.Handle, limit int) ([]graph.Handle, bool) {
-	if len(withUnknown(g, r.KnownKeys, false)) > 0 {
+	if slices.ContainsFunc(r.KnownKeys, func(key string) bool { return hasUnknown(g, key) }) {
 		return nil, false
 	}
-	// From the given vertices the moves of the query lead backwards.
+	// Follow the moves of the query backwards, from the given vertices.
 	hops := appendHops(nil, g, graph.In, r.Out, r.AllOut)
 	hops = appendHops(hops, g, graph.Out, r.In, r.AllIn)
 	found := map[graph.Handle]bool{}
@@ -40,9 +40,9 @@ func (r *Reach) Dependents(g *graph.Graph, on []graph.Handle, limit int) ([]grap
 		found[h] = true
 	}
 	all := slices.Clone(on)
-	for last, moves := all, 0; len(last) > 0 && moves != r.Moves; moves++ {
+	for frontier, moves := all, 0; len(frontier) > 0 && (r.Moves == plan.Unlimited || moves < r.Moves); moves++ {
 		first := len(all)
-		for _, h := range last {
+		for _, h := range frontier {
 			for i := range hops {
 				for _, to := range hops[i].To(h) {
 					if !found[to] {
@@ -55,14 +55,14 @@ func (r *Reach) Dependents(g *graph.Graph, on []graph.Handle, limit int) ([]grap
 				return nil, false
 			}
 		}
-		last = all[first:]
+		frontier = all[first:]
 	}
 	return all, true
 }
 
-// appendHops appends the hops over edges with some labels, or with any label.
-func appendHops(hops []graph.Hop, g *graph.Graph, d graph.Direction, labels []string, any bool) []graph.Hop {
-	if any {
+// appendHops appends the hops over edges with the given labels, or over all edges.
+func appendHops(hops []graph.Hop, g *graph.Graph, d graph.Direction, labels []string, all bool) []graph.Hop {
+	if all {
 		return append(hops, g.HopAll(d))
 	}
 	for _, name := range labels {

@@ -17,8 +17,8 @@ import (
 )
 
 // TestVerdictDependsOnReach changes random graphs and runs random queries again, on the
-// whole graph and only on the dependents of the changed vertices: the answers agree, and
-// those about other vertices have not changed.
+// whole graph and only on the dependents of the changed vertices. The answers about the
+// dependents agree, and the answers about all other vertices are those from before the change.
 func TestVerdictDependsOnReach(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) { requireSameVerdict(t, drawFilters(t, drawAnyStep)) })
@@ -62,6 +62,7 @@ func TestVerdictOfDependentsMatchesReference(t *testing.T) {
 
 func TestReach(t *testing.T) {
 	t.Parallel()
+	const unlimited = -1
 	for text, want := range map[string]*gremlin.Reach{
 		"g.V().hasLabel('A').has('n', 1).dedup()":                            {},
 		"g.V().where(out('a').has('n', 1))":                                  {Out: []string{"a"}, Moves: 1},
@@ -74,8 +75,11 @@ func TestReach(t *testing.T) {
 		"g.V().where(out('a').values('n').dedup().count().is(2))":            {Out: []string{"a"}, Moves: 1, KnownKeys: []string{"n"}},
 		"g.V().as('x').where(out('a').as('y').where('x', lte('y')).by('n'))": {Out: []string{"a"}, Moves: 1, KnownKeys: []string{"n"}},
 		"g.V().as('x').where(out('a').where(eq('x')).by(out('b').count()))":  {Out: []string{"a", "b"}, Moves: 2},
-		"g.V().where(repeat(out('a')).until(out('b')))":                      {Out: []string{"a", "b"}, Moves: -1},
-		"g.V().where(repeat(out('a')).times(2).has('n', 1))":                 {Out: []string{"a"}, Moves: -1},
+		"g.V().where(repeat(out('a')).until(out('b')))":                      {Out: []string{"a", "b"}, Moves: unlimited},
+		"g.V().where(repeat(out('a')).times(2).has('n', 1))":                 {Out: []string{"a"}, Moves: unlimited},
+
+		// These queries have no reach: they do not only filter vertices, or their filters depend on more
+		// than the moves reach, such as the order of edges.
 		"g.V().out('a')":                                                       nil,
 		"g.V().count()":                                                        nil,
 		"g.V().limit(1)":                                                       nil,
@@ -83,7 +87,7 @@ func TestReach(t *testing.T) {
 		"g.E().where(outV())":                                                  nil,
 		"g.V().where(__.V().has('n', 1))":                                      nil,
 		"g.V().where(__.V().count().is(1))":                                    nil,
-		"g.V().where(out('a').limit(1).has('n', 1))":                           nil, // depends on the order of edges
+		"g.V().where(out('a').limit(1).has('n', 1))":                           nil,
 		"g.V().where(out('a').dedup().by('m').has('n', 1))":                    nil,
 		"g.V().where(out('a').limit(2).dedup().count().is(1))":                 nil,
 		"g.V().where(out('a').dedup().by('n').dedup().by('m').count().is(1))":  nil,
@@ -118,8 +122,9 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// requireSameVerdict draws a graph and changes of it. It returns the changed graph and the
-// vertices that the query certainly finds according to the incremental evaluation.
+// requireSameVerdict draws a graph and changes of it, and compares the incremental evaluation
+// of the query with the one on the whole changed graph. It returns the changed graph and the
+// vertices that the query certainly finds in it.
 func requireSameVerdict(t *rapid.T, text string) (*graph.Graph, []graph.Handle) {
 	p, err := gremlin.Compile(text, gremlin.CompileOptions{Budget: gremlin.Unlimited})
 	if err != nil {
@@ -151,7 +156,7 @@ func requireSameVerdict(t *rapid.T, text string) (*graph.Graph, []graph.Handle) 
 	if rapid.Bool().Draw(t, "rebuild") {
 		after = build(t, model)
 	}
-	from := map[graph.Handle]bool{}
+	from := map[graph.Handle]bool{} // vertices of the changed graph whose answer may have changed
 	for _, g := range []*graph.Graph{before, after} {
 		var changed []graph.Handle
 		for _, c := range changes {
@@ -167,23 +172,23 @@ func requireSameVerdict(t *rapid.T, text string) (*graph.Graph, []graph.Handle) 
 			dependents = g.Vertices()
 		}
 		for _, h := range dependents {
-			if h, ok := after.VertexByID(g.VertexID(h)); ok {
-				from[h] = true
+			if same, ok := after.VertexByID(g.VertexID(h)); ok {
+				from[same] = true
 			}
 		}
 	}
-	old, last := verdict(t, p, before, nil), verdict(t, p, after, nil)
-	part := verdict(t, p, after, slices.AppendSeq([]graph.Handle{}, maps.Keys(from)))
+	old, whole := verdict(t, p, before, nil), verdict(t, p, after, nil)
+	part := verdict(t, p, after, slices.AppendSeq([]graph.Handle{}, maps.Keys(from))) // never nil, which means all vertices
 	var yes []graph.Handle
 	for _, h := range after.Vertices() {
 		got := part.Of(h)
 		if !from[h] {
 			got = gremlin.No
-			if h, ok := before.VertexByID(after.VertexID(h)); ok {
-				got = old.Of(h)
+			if same, ok := before.VertexByID(after.VertexID(h)); ok {
+				got = old.Of(same)
 			}
 		}
-		if want := last.Of(h); got != want {
+		if want := whole.Of(h); got != want {
 			t.Fatalf("%s finds %v: %s, want %s (dependent %v, reach %+v)", text, after.VertexID(h), got, want, from[h], *reach)
 		}
 		if got == gremlin.Yes {
@@ -217,14 +222,14 @@ func build(t *rapid.T, model map[string]graph.Record) *graph.Graph {
 	return g
 }
 
-// drawRecord draws one of a few vertices, with unknown values and edges to others, which
-// may not exist.
+// drawRecord draws a record of one of seven vertices. Values may be unknown, and the targets of
+// edges may not exist.
 func drawRecord(t *rapid.T) graph.Record {
 	name := func() graph.Value { return graph.String(fmt.Sprint("v", rapid.IntRange(0, 6).Draw(t, "id"))) }
 	r := graph.Record{ID: name(), Label: rapid.SampledFrom([]string{"A", "B"}).Draw(t, "label")}
 	for _, key := range []string{"n", "m"} {
 		switch k := rapid.IntRange(0, 5).Draw(t, key); k {
-		case 0:
+		case 0: // no property
 		case 1:
 			r.Properties = append(r.Properties, graph.PropertyRecord{Key: key, Unknown: true, Reason: "denied"})
 		default:
@@ -241,9 +246,9 @@ func drawRecord(t *rapid.T) graph.Record {
 	return r
 }
 
-// drawFilters draws a query of filters with traversals of the given steps.
+// drawFilters draws a query of filters whose nested traversals consist of steps that step draws.
 func drawFilters(t *rapid.T, step func(*rapid.T) string) string {
-	within := func() string {
+	nested := func() string {
 		var b strings.Builder
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			b.WriteString(step(t))
@@ -255,13 +260,13 @@ func drawFilters(t *rapid.T, step func(*rapid.T) string) string {
 		if rapid.Bool().Draw(t, "has") {
 			text += drawHas(t)
 		}
-		text += fmt.Sprintf(".%s(%s)", rapid.SampledFrom([]string{"where", "not"}).Draw(t, "filter"), within())
+		text += fmt.Sprintf(".%s(%s)", rapid.SampledFrom([]string{"where", "not"}).Draw(t, "filter"), nested())
 	}
 	return text
 }
 
-// drawAnyStep draws one or more steps from vertices to vertices, mostly of those with a
-// known reach.
+// drawAnyStep draws one or more steps that lead from vertices to vertices. Queries with some of
+// them, such as limit(), have no reach and are skipped.
 func drawAnyStep(t *rapid.T) string {
 	steps := []func() string{
 		func() string { return drawMove(t) },

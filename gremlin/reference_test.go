@@ -10,10 +10,10 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// reference is a naive interpreter of queries: it runs one traverser at a time,
-// without plan, batches and bulk. It supports few steps. The engine is compared
-// with it. It stops when a query produces too many traversers: nested unions and
-// repeats produce billions of them on a graph of seven vertices.
+// reference is a naive interpreter of a few steps: it runs one traverser at a time,
+// without plan, batches and bulk. Tests compare the engine with it. The interpreter
+// stops when a query produces too many traversers: nested unions and repeats
+// produce billions of them on a graph of seven vertices.
 type reference struct {
 	g         *graph.Graph
 	remaining *int // remaining number of traversers
@@ -57,7 +57,7 @@ func (r reference) steps(steps []syntax.Step, in []traverser) ([]traverser, erro
 	for i := 0; i < len(steps); i++ {
 		s := steps[i]
 		var err error
-		if s.Name == "repeat" {
+		if s.Name == "repeat" { // always followed by times()
 			times := int(steps[i+1].Args[0].(*syntax.Literal).Value.(int32))
 			i++
 			for range times {
@@ -213,5 +213,5 @@ func (r reference) has(s syntax.Step, v graph.Handle) bool {
 	case "gt":
 		return actual.IsInteger() && actual.Int() > int64(n)
 	}
-	return actual.IsInteger() && actual.Int() < int64(n)
+	return actual.IsInteger() && actual.Int() < int64(n) // lt
 }

@@ -22,8 +22,8 @@ type RunOptions struct {
 	Params map[string]graph.Value
 	// SideEffects are initial values of side effects, like those of withSideEffect().
 	SideEffects map[string]graph.Value
-	// From, if not nil, are the vertices that a Verdict is about, each once. The plan must have
-	// a [Plan.Reach].
+	// From, if not nil, limits a Verdict to these vertices. It must not contain duplicates, and
+	// the plan must have a [Plan.Reach].
 	From []graph.Handle
 	// Now is the value of datetime(); the zero Time means the current time.
 	Now time.Time
@@ -82,6 +82,7 @@ func (p *Plan) Run(ctx context.Context, g *graph.Graph, opts RunOptions) (*Resul
 	if err != nil {
 		return nil, err
 	}
+	// A query that ends in explain() or profile() has a report as its result.
 	if res, err := p.report(ctx, g, root, opts); res != nil || err != nil {
 		return res, err
 	}

@@ -32,14 +32,13 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, least := range []int32{2, 4} {
+	for least, want := range map[int32][]string{2: {"3", "5"}, 4: {"5"}} {
 		res, err := p.Run(t.Context(), g, gremlin.RunOptions{Params: map[string]graph.Value{
 			"ids": graph.List(graph.Int(1), graph.Int(3), graph.Int(5)), "least": graph.Int(least),
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"3", "5"}[least/4:] // only "5" is greater than 4
 		if diff := cmp.Diff(want, texts(g, res)); diff != "" {
 			t.Errorf("least %d (-want +got):\n%s", least, diff)
 		}
@@ -75,8 +74,8 @@ func TestSortWithLimit(t *testing.T) {
 		{`g.V().order().by("n").range(998, 1000).values("n")`, []string{"998", "999"}},
 		{`g.V().order().by(shuffle).limit(2).count()`, []string{"2"}},
 		{`g.V().order().by("n").by(shuffle).limit(700).count()`, []string{"700"}},
-		{`g.V().order().by("n", desc).by(shuffle).by("n").limit(2).values("n")`, []string{"0", "1"}},
-		{`g.V().order().by("n").limit(4611686018427387904).count()`, []string{"2000"}}, // 4 times the limit exceeds 64 bits
+		{`g.V().order().by("n", desc).by(shuffle).by("n").limit(2).values("n")`, []string{"0", "1"}}, // as in TinkerPop, shuffle cancels the by() before it
+		{`g.V().order().by("n").limit(4611686018427387904).count()`, []string{"2000"}},               // the sort must not multiply the limit by 4: that exceeds 64 bits
 	} {
 		res, err := run(t.Context(), t, g, c.text, gremlin.DefaultBudget)
 		if err != nil {
@@ -197,7 +196,7 @@ func TestBulkOverflows(t *testing.T) {
 	const (
 		double = `repeat(union(identity(), identity()))`
 		vertex = `V().limit(1).` + double + `.times(31).` + double + `.times(31)` // 2^62 traversers
-		rows   = `.union(identity(), identity(), identity(), identity())`
+		rows   = `.union(identity(), identity(), identity(), identity())`         // after vertex, 4 rows that stand for 2^62 traversers each
 	)
 	budget := gremlin.Unlimited
 	budget.Memory, budget.Time = 32<<20, time.Minute
@@ -273,7 +272,7 @@ func TestCancelledQuery(t *testing.T) {
 	}
 	var budgetErr *gremlin.BudgetError
 	if errors.As(err, &budgetErr) {
-		t.Error("a cancelled query did not exceed its budget")
+		t.Error("the error of a cancelled query says that it exceeded its budget")
 	}
 }
 
@@ -295,10 +294,6 @@ func TestErrorsHavePosition(t *testing.T) {
 	var se *syntax.Error
 	if !errors.As(err, &se) || se.Span.Pos.Line != 3 || se.Kind != syntax.Forbidden {
 		t.Errorf("got %v, want a forbidden step in line 3", err)
-	}
-	_, err = gremlin.Compile("g.V().\n  times(3)", gremlin.CompileOptions{})
-	if err == nil {
-		t.Error("times() without repeat() was accepted")
 	}
 }
 
@@ -332,6 +327,7 @@ func TestInvalidQueriesArePlanErrors(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`g.V().times(3)`,
+		// EdgeLabelVerificationStrategy refuses moves without an edge label.
 		`g.withStrategies(EdgeLabelVerificationStrategy(throwException: true)).V().out()`,
 		`g.withStrategies(SubgraphStrategy(vertices: __.out()), EdgeLabelVerificationStrategy(throwException: true)).V()`,
 		`g.withStrategies(SubgraphStrategy(vertexProperties: __.out()), EdgeLabelVerificationStrategy(throwException: true)).V().values('a')`,
@@ -345,7 +341,7 @@ func TestInvalidQueriesArePlanErrors(t *testing.T) {
 }
 
 // TestWrongArgumentsHavePosition binds values of a wrong kind to variables, whose kind is
-// known only when the query runs.
+// known only when the query runs. Queries without a variable have a literal out of range.
 func TestWrongArgumentsHavePosition(t *testing.T) {
 	t.Parallel()
 	huge := graph.BigInt(new(big.Int).Lsh(big.NewInt(1), 70))
@@ -463,7 +459,7 @@ func TestProfileMatchesRun(t *testing.T) {
 		}
 	}
 	if prof.Results != res.Count || prof.Work != res.Work {
-		t.Errorf("the profile saw %d results for %d, the run %d for %d", prof.Results, prof.Work, res.Count, res.Work)
+		t.Errorf("the profile has %d results and %d units of work, the run %d and %d", prof.Results, prof.Work, res.Count, res.Work)
 	}
 	if cost > prof.Work || cost < prof.Work*8/10 {
 		t.Errorf("the steps account for %d of %d units of work", cost, prof.Work)

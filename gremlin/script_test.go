@@ -19,11 +19,12 @@ import (
 //	             v ID LABEL KEY=VALUE...
 //	             e ID FROM LABEL TO KEY=VALUE...
 //	             unknown ID KEY REASON
-//	run        prints results, one per line; with sorted, in the order of their text
+//	run        prints results, one per line; "run sorted" sorts these lines
 //	explain    prints how a query is run
 //	touches    prints what a query can read
 //	verdict    prints which vertices a query finds, and which it may find
 //
+// Every command but graph accepts limits of the budget as arguments, such as traversers=10.
 // Errors are printed as results. Update the expected output with go test -rewrite.
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -83,7 +84,7 @@ func (s *script) command(t *testing.T, d *datadriven.TestData) (string, error) {
 }
 
 func setBudget(b *gremlin.Budget, arg datadriven.CmdArg) error {
-	if len(arg.Vals) == 0 {
+	if len(arg.Vals) == 0 { // not a limit, but "sorted"
 		return nil
 	}
 	n, err := strconv.ParseInt(arg.Vals[0], 10, 64)

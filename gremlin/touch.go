@@ -13,14 +13,14 @@ import (
 // changes no property with Keys, and adds or removes no edge with Edges.
 type Touches = plan.Touched
 
-// Touches computes what the query can read; it may overestimate. params are the
-// values of its variables: when one has no value, the query can read anything.
+// Touches computes what the query can read; it may overestimate. params holds the
+// values of the query's variables. If a variable has none, the result covers the whole graph.
 // The time of datetime() affects the query's result, but not what it reads.
 func (p *Plan) Touches(params map[string]graph.Value) Touches {
 	root := p.root
 	if root == nil {
 		var err error
-		if root, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}); err != nil {
+		if root, err = prepare(p.query, plan.Binding{Vars: params, UUID: newUUID}, DefaultBudget.Regex); err != nil {
 			return Touches{AllLabels: true, AllKeys: true, AllEdges: true, Time: usesTime(p.query)}
 		}
 	}

@@ -82,6 +82,7 @@ func (p *Plan) Verdict(ctx context.Context, g *graph.Graph, opts RunOptions) (*V
 		v.Yes, v.Unknown = nil, slices.Compact(all)
 		return v, nil
 	}
+	// The second run finds everything that the first found: v.Yes is a part of all.
 	for _, h := range all {
 		if _, ok := slices.BinarySearch(v.Yes, h); !ok {
 			v.Unknown = append(v.Unknown, h)
@@ -134,10 +135,16 @@ func withUnknown(g *graph.Graph, keys []string, all bool) []string {
 		keys = slices.Sorted(slices.Values(g.Keys()))
 	}
 	var out []string
-	for _, name := range keys {
-		if k, ok := g.KeyByName(name); ok && g.HasUnknown(k) {
-			out = append(out, name)
+	for _, key := range keys {
+		if hasUnknown(g, key) {
+			out = append(out, key)
 		}
 	}
 	return out
+}
+
+// hasUnknown reports whether a key has an unknown value on an element of the graph.
+func hasUnknown(g *graph.Graph, key string) bool {
+	k, ok := g.KeyByName(key)
+	return ok && g.HasUnknown(k)
 }

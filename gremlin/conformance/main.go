@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	s := &suite.Suite{Engine: engine(), Graphs: loaded}
 	for _, sc := range all {
 		switch {
-		case !sc.Mentions(*only) || ctx.Err() != nil:
+		case !sc.Mentions(*only) || ctx.Err() != nil: // neither run nor counted
 		case suite.LeftOut(sc) != "":
 			r.LeaveOut(sc, suite.LeftOut(sc))
 		default:

@@ -59,6 +59,7 @@ func files(t *testing.T, scenarios string) (file, graphs string) {
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	const passes = `{"id":"a#passes","tags":[],"graph":"tiny","setup":null,"params":[["x","marko"]],"gremlin":"g.V().has(\"name\", x)","when":"iterated to list","expect":{"kind":"unordered","values":["v[marko]"],"also":[]}}` + "\n"
+	// This scenario fails because count() returns a long and the expected value is an int.
 	const fails = `{"id":"b#fails","tags":["@T"],"graph":"empty","setup":"g.addV('x')","params":[],"gremlin":"g.V().count()","when":"iterated to list","expect":{"kind":"unordered","values":["d[1].i"],"also":[]}}` + "\n"
 	for _, c := range []struct {
 		name, scenarios string

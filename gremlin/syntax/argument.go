@@ -14,7 +14,7 @@ func (p *parser) argument(accept Kind, step string) (Arg, *Error) {
 	if kind := KindOf(a); kind&accept == 0 {
 		return nil, p.wrongKind(a, kind, accept, step, span)
 	}
-	if accept&KindMap != 0 { // any value is allowed
+	if accept&KindMap != 0 { // the place of a value, not of a property key, label or limit
 		err = p.countValue(a)
 	}
 	return a, err
@@ -77,14 +77,14 @@ func (p *parser) prefixedArgument(name string, accept Kind, step string) (Arg, *
 	}
 	return nil, &Error{
 		Kind: Unknown, Span: p.tok.Span, Message: "unknown prefix " + name,
-		Hint: suggest(name, append(enumNames(), "P", "TextP", "__"), false),
+		Hint: suggest(name, append(enumNames(), "P", "TextP", "__")),
 	}
 }
 
 // enumToken parses Enum.name, and Cardinality.set(value).
 func (p *parser) enumToken(e Enum) (Arg, *Error) {
 	start := p.advance()
-	p.advance()
+	p.advance() // the dot
 	if p.tok.kind != tokWord {
 		return nil, p.unexpectedToken("after "+e.String()+".", orList(e.Names()))
 	}
@@ -92,7 +92,7 @@ func (p *parser) enumToken(e Enum) (Arg, *Error) {
 	if !ok {
 		return nil, &Error{
 			Kind: Unknown, Span: p.tok.Span, Message: e.String() + " has no " + p.text(p.tok), Expected: orList(e.Names()),
-			Hint: suggest(p.text(p.tok), e.Names(), false),
+			Hint: suggest(p.text(p.tok), e.Names()),
 		}
 	}
 	t := &Token{Span: Span{start.Pos, p.tok.End}, Enum: e, Name: name}
@@ -130,6 +130,7 @@ func (p *parser) callArgument(name string, accept Kind, step string) (Arg, *Erro
 		return p.cardinalityValue(&Token{Span: start.Span, Enum: Cardinality, Name: name})
 	}
 	w := words[name]
+	// Only the word not is both a step and a predicate.
 	if w.predicate != nil && accept&KindPredicate != 0 && (w.step == nil || accept&KindTraversal == 0 || p.negatesPredicate()) {
 		return p.predicate()
 	}
@@ -164,7 +165,7 @@ func (p *parser) negatesPredicate() bool {
 	}
 }
 
-// bare parses a single word: a constant, a variable or a strategy.
+// bare parses a single word: a constant or a variable.
 func (p *parser) bare(name string, accept Kind, step string) (Arg, *Error) {
 	switch {
 	case name == "null" && accept&KindNull == 0 && accept&kindOfEnum(GType) != 0:

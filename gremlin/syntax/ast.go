@@ -19,8 +19,8 @@ type Traversal struct {
 
 // A Step is one call in a chain. Name is as in the signature table.
 //
-// An infix and() or or() is a Step of that name without arguments; see
-// [Connect], which converts it to the prefix form.
+// The infix connectives .and() and .or() are Steps without arguments; [Connect]
+// converts them to the prefix form.
 type Step struct {
 	Span
 	Name string
@@ -95,9 +95,10 @@ type CardinalityValue struct {
 	Value       Arg
 }
 
-// A Predicate is a P or a TextP. Name is the function: eq, within, startingWith;
-// or and, or, not with predicates as arguments. Chains of the same connective
-// are one Predicate with several arguments; negate() becomes not.
+// A Predicate is a P or a TextP. Name is a function such as "eq", "within" or
+// "startingWith", or one of "and", "or" and "not", whose arguments are predicates.
+// Chains of the same connective are one Predicate with several arguments;
+// negate() becomes "not".
 type Predicate struct {
 	Span
 	Name string

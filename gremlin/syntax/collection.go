@@ -24,7 +24,7 @@ func (p *parser) bracketed() (Arg, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	p.advance()
+	p.advance() // the closing bracket
 	p.leaveNesting()
 	return a, nil
 }
@@ -94,7 +94,7 @@ func (p *parser) emptyMap(start Pos) (Arg, *Error) {
 	return &Map{Span: Span{start, p.tok.End}}, nil
 }
 
-// mapFrom parses the entries of a map, whose first key may have been parsed.
+// mapFrom parses the entries of a map. key is the first key if it has been parsed already, or nil.
 func (p *parser) mapFrom(start Pos, key Arg) (Arg, *Error) {
 	m := &Map{}
 	for p.tok.kind != ']' {
@@ -165,14 +165,14 @@ func (r *Range) size() (n int, message string) {
 	if from, ok := r.From.Value.(int32); ok {
 		to, ok := r.To.Value.(int32)
 		if !ok {
-			return 0, "a range goes from one whole number to another of 32 bits"
+			return 0, "both ends of a range of numbers must be whole numbers of 32 bits"
 		}
 		return checkRange(max(int(from)-int(to), int(to)-int(from)) + 1)
 	}
 	from, ok1 := r.From.Value.(string)
 	to, ok2 := r.To.Value.(string)
 	if !ok1 || !ok2 {
-		return 0, "a range has two whole numbers of 32 bits, or two strings"
+		return 0, "the ends of a range must be whole numbers of 32 bits or strings"
 	}
 	if from == "" && to == "" {
 		return 0, ""
@@ -180,7 +180,7 @@ func (r *Range) size() (n int, message string) {
 	a, n1 := utf8.DecodeLastRuneInString(from)
 	b, n2 := utf8.DecodeLastRuneInString(to)
 	if n1 == 0 || n2 == 0 || from[:len(from)-n1] != to[:len(to)-n2] {
-		return 0, "the ends of a range of strings differ in their last character only"
+		return 0, "the ends of a range of strings must be equal except for their last character"
 	}
 	return checkRange(int(max(a-b, b-a)) + 1)
 }

@@ -3,10 +3,11 @@ package syntax
 import "slices"
 
 // Connect rewrites infix connectives to the prefix form: a().or().b().and().c()
-// becomes or(a(), and(b(), c())). and has higher precedence than or. The steps
-// are those of one traversal; nested traversals are not changed. If root is true,
-// they are the steps of a whole query, whose first step with its labels stays in
-// front. Steps without infix connectives are returned unchanged.
+// becomes or(a(), and(b(), c())). The connective and has higher precedence than
+// or. The steps are those of one traversal; nested traversals are not changed. If
+// root is true, they are the steps of a whole query, whose first step with its
+// labels stays in front. A first inject() and a last profile() stay where they are
+// in any traversal. Steps without infix connectives are returned unchanged.
 func Connect(steps []Step, root bool) []Step {
 	if !slices.ContainsFunc(steps, infix("or")) && !slices.ContainsFunc(steps, infix("and")) {
 		return steps
@@ -19,34 +20,29 @@ func Connect(steps []Step, root bool) []Step {
 	for to > from && steps[to-1].Name == "profile" {
 		to--
 	}
-	connected := connect(steps[from:to], "or", func(part []Step) []Step { return connect(part, "and", nil) })
+	connected := connect(steps[from:to], "or", func(part []Step) []Step {
+		return connect(part, "and", func(part []Step) []Step { return part })
+	})
 	return slices.Concat(steps[:from], connected, steps[to:])
 }
 
-// connect splits steps at the connective and combines the parts in one step.
-func connect(steps []Step, name string, then func([]Step) []Step) []Step {
-	i := slices.IndexFunc(steps, infix(name))
-	if i < 0 {
-		if then != nil {
-			return then(steps)
-		}
-		return steps
-	}
-	combined := Step{Span: Span{steps[0].Pos, steps[len(steps)-1].End}, Name: name}
-	for rest := steps; ; i = slices.IndexFunc(rest, infix(name)) {
-		part := rest
-		if i >= 0 {
-			part = rest[:i]
-		}
-		if then != nil {
-			part = then(part)
-		}
-		combined.Args = append(combined.Args, operand(part, combined.Span))
-		if i < 0 {
-			return []Step{combined}
-		}
+// connect splits steps at the connective, rewrites each part, and combines several parts in one step.
+func connect(steps []Step, connective string, rewrite func([]Step) []Step) []Step {
+	var parts [][]Step
+	rest := steps
+	for i := slices.IndexFunc(rest, infix(connective)); i >= 0; i = slices.IndexFunc(rest, infix(connective)) {
+		parts = append(parts, rewrite(rest[:i]))
 		rest = rest[i+1:]
 	}
+	last := rewrite(rest)
+	if len(parts) == 0 {
+		return last
+	}
+	combined := Step{Span: Span{steps[0].Pos, steps[len(steps)-1].End}, Name: connective}
+	for _, part := range append(parts, last) {
+		combined.Args = append(combined.Args, operand(part, combined.Span))
+	}
+	return []Step{combined}
 }
 
 // operand builds the traversal of one side; an empty side is always true.

@@ -89,7 +89,7 @@ func (c *cursor) clock() (h, m, s, nanos int, ok bool) {
 		if n > 9 {
 			return 0, 0, 0, 0, false
 		}
-		nanos, _ = (&cursor{c.s[:n] + "000000000"[n:]}).digits(9)
+		nanos, _ = (&cursor{c.s[:n] + "000000000"[n:]}).digits(9) // the fraction, padded to nine digits
 		c.s = c.s[n:]
 	}
 	return h, m, s, nanos, true

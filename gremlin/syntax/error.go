@@ -26,7 +26,7 @@ type Error struct {
 	Found    string // description of the found token; may be empty
 	Hint     string // suggestion, or empty
 	Limit    string // name of the exceeded limit, or empty
-	Allowed  int    // its value
+	Allowed  int    // value of that limit
 
 	src string
 }

@@ -14,7 +14,7 @@ func TestPrintParseRoundTrip(t *testing.T) {
 	t.Parallel()
 	options := Options{AllowMutation: true, Limits: Limits{Length: 1 << 20, Steps: 1 << 20, Depth: 64, Literals: 1 << 20, Regex: 1 << 20}}
 	rapid.Check(t, func(t *rapid.T) {
-		want := generator{t, 4}.query()
+		want := generator{T: t, depth: 4}.query()
 		got, err := Parse(want.String(), options)
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
@@ -240,7 +240,7 @@ func (g generator) predicate() *Predicate {
 	}
 	shape := pick(g, predicateShapes)
 	if g.depth <= 0 && shape.name == "not" {
-		shape = predicateShapes[0]
+		shape = predicateShapes[0] // eq, which does not nest
 	}
 	p := &Predicate{Name: shape.name}
 	n := shape.max

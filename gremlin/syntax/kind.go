@@ -9,7 +9,7 @@ import (
 // Kind is a set of kinds of arguments.
 type Kind uint64
 
-// The kinds. Enumerations follow from kindEnum on, in the order of [Enum].
+// The kinds. The constants of an enumeration e are of the kind kindEnum<<e.
 const (
 	KindString Kind = 1 << iota
 	KindNull

@@ -16,7 +16,7 @@ func (p *parser) modernAggregate(old Step) (Step, *Error) {
 	t := &Traversal{Span: old.Span, Steps: []Step{inner}}
 	for p.tok.kind == '.' && p.text(p.ahead()) == "by" {
 		p.advance()
-		sig, err := p.signature(false)
+		sig, err := p.signature(noSource)
 		if err != nil {
 			return old, err
 		}

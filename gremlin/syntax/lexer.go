@@ -106,7 +106,7 @@ func (l *lexer) space() token {
 		switch c := l.src[l.off]; {
 		case c == '\n':
 			l.off++
-			l.newline()
+			l.startLine(l.off)
 		case c == ' ' || c == '\t' || c == '\r' || c == '\f':
 			l.off++
 		case c == '/' && l.peek(1) == '/':
@@ -143,19 +143,17 @@ func (l *lexer) skip(end int) {
 	for ; l.off < end; l.off++ {
 		switch c := l.src[l.off]; {
 		case c == '\n':
-			l.off++
-			l.newline()
-			l.off--
+			l.startLine(l.off + 1)
 		case !utf8.RuneStart(c):
 			l.wide++
 		}
 	}
 }
 
-// newline records that a line starts at off.
-func (l *lexer) newline() {
+// startLine records that a line starts at an offset.
+func (l *lexer) startLine(offset int) {
 	l.line++
-	l.lineStart, l.wide = l.off, 0
+	l.lineStart, l.wide = offset, 0
 }
 
 // word skips a name whose first character has been checked.

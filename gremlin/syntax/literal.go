@@ -115,7 +115,7 @@ func (p *parser) stringLiteral(t token) (*Literal, *Error) {
 // bytes into a token.
 func (p *parser) inside(t token, n int) Span {
 	l := lexer{src: p.lex.src, off: int(t.Pos.Offset), line: t.Pos.Line}
-	l.lineStart = l.off - int(t.Pos.Column) + 1
+	l.lineStart = l.off - int(t.Pos.Column) + 1 // now l.pos() returns the column of the token
 	l.skip(l.off + n)
 	start := l.pos()
 	_, size := utf8.DecodeRuneInString(l.src[l.off+1:]) // of the character after the backslash
@@ -163,9 +163,9 @@ func (p *parser) constructor() (Arg, *Error) {
 
 // ParseUUID parses the usual form with hyphens, ignoring case.
 func ParseUUID(s string) (u UUID, ok bool) {
-	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+	if len(s) != 36 || strings.Count(s, "-") != 4 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return u, false
 	}
 	_, err := hex.Decode(u[:], []byte(strings.ReplaceAll(s, "-", "")))
-	return u, err == nil && strings.Count(s, "-") == 4
+	return u, err == nil
 }

@@ -52,16 +52,18 @@ func inStep(step string) string {
 	return step + "()"
 }
 
-// unexpectedToken returns the error of an unexpected token.
-func (p *parser) unexpectedToken(where, expected string) *Error {
-	e := &Error{Kind: Malformed, Span: p.tok.Span, Message: where, Expected: expected, Found: p.describe(p.tok)}
+const nameMissing = "a name is missing"
+
+// unexpectedToken returns the error for the current token if the grammar does not allow it. message
+// names the place of the token, such as "after the query", or says what the query lacks, such as
+// nameMissing.
+func (p *parser) unexpectedToken(message, expected string) *Error {
+	e := &Error{Kind: Malformed, Span: p.tok.Span, Message: message, Expected: expected, Found: p.describe(p.tok)}
 	if p.tok.kind == tokBad {
 		e.Message, e.Expected, e.Found = p.tok.message, "", ""
 		if e.Message == noLambda {
 			e.Kind = Forbidden
 		}
-	} else if where == "" {
-		e.Message = "a name is missing"
 	}
 	return e
 }
@@ -85,9 +87,11 @@ func (p *parser) unknownStep(name string, source bool) *Error {
 		e.Hint = "write it inside has(), is() or where()"
 		return e
 	}
-	e.Hint = suggest(name, stepNames(source), true)
-	if e.Hint == "" && source {
-		e.Hint = suggest(name, stepNames(false), true)
+	if source {
+		e.Hint = suggestCall(name, sourceStepNames())
+	}
+	if e.Hint == "" {
+		e.Hint = suggestCall(name, chainStepNames())
 	}
 	return e
 }
@@ -97,7 +101,7 @@ func (p *parser) unknownCall(name string, accept Kind, step string) *Error {
 	var candidates []string
 	what := "step"
 	if accept&KindTraversal != 0 {
-		candidates = stepNames(false)
+		candidates = chainStepNames()
 	}
 	if accept&KindPredicate != 0 {
 		candidates = append(predicateNames(), candidates...)
@@ -106,7 +110,7 @@ func (p *parser) unknownCall(name string, accept Kind, step string) *Error {
 			what = "predicate"
 		}
 	}
-	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no " + what + " " + shorten(name) + "()", Hint: suggest(name, candidates, true)}
+	e := &Error{Kind: Unknown, Span: p.tok.Span, Message: "there is no " + what + " " + shorten(name) + "()", Hint: suggestCall(name, candidates)}
 	if len(candidates) == 0 {
 		e.Message, e.Expected, e.Found = inStep(step), accept.String(), shorten(name)+"()"
 	}
@@ -123,7 +127,7 @@ func (p *parser) unknownWord(name string, accept Kind, step string) *Error {
 	}
 	e := &Error{
 		Kind: Unknown, Span: p.tok.Span, Message: inStep(step), Expected: accept.String(), Found: "the word " + shorten(name),
-		Hint: suggest(name, candidates, false),
+		Hint: suggest(name, candidates),
 	}
 	if e.Hint == "" && accept&KindString != 0 {
 		e.Hint = `write a string in quotes: "` + shorten(name) + `"`

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"strconv"
@@ -20,7 +21,7 @@ func (l *lexer) isNumberSign() bool {
 	return isDigit(c) || c == '.' && isDigit(l.peek(2)) || strings.HasPrefix(l.src[l.off+1:], "Infinity")
 }
 
-// number skips a number and returns whether it is an integer.
+// number skips a number and returns its kind, or tokBad and a message.
 func (l *lexer) number() (kind tokenKind, message string) {
 	if c := l.peek(0); c == '+' || c == '-' {
 		l.off++
@@ -88,9 +89,9 @@ func isHexDigit(c byte) bool {
 // on success.
 func integer(text string) (v any, message string) {
 	digits := text
-	suffix := digits[len(digits)-1] | 0x20
+	suffix := digits[len(digits)-1] | 0x20 // in lower case
 	hex := strings.ContainsAny(digits, "xX")
-	if strings.IndexByte("bsiln", suffix) >= 0 && !(hex && suffix == 'b') {
+	if strings.IndexByte("bsiln", suffix) >= 0 && !(hex && suffix == 'b') { // the b of 0x1b is a digit
 		digits = digits[:len(digits)-1]
 	} else {
 		suffix = 0
@@ -160,17 +161,18 @@ func float(text string) (v any, message string) {
 		return decimalValue(text[:len(text)-1])
 	case 'f':
 		f, err := strconv.ParseFloat(text[:len(text)-1], 32)
-		return float32(f), outOfRange(err)
+		return float32(f), floatMessage(err)
 	case 'd':
 		text = text[:len(text)-1]
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	return f, outOfRange(err)
+	return f, floatMessage(err)
 }
 
-// outOfRange ignores range errors: a number that is too large for its type is infinite, as in Java.
-func outOfRange(err error) string {
-	if err == nil || strings.HasSuffix(err.Error(), strconv.ErrRange.Error()) {
+// floatMessage returns the message for an error of ParseFloat. It ignores range errors: a number that is too
+// large for its type is infinite, as in Java.
+func floatMessage(err error) string {
+	if err == nil || errors.Is(err, strconv.ErrRange) {
 		return ""
 	}
 	return "this is not a number"

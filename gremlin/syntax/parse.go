@@ -92,12 +92,7 @@ func (p *parser) query() (*Query, *Error) {
 		}
 	}
 	if len(q.Steps) == 0 {
-		err := p.unexpectedToken("the query has no step", `"." and a step such as V()`)
-		if p.tok.kind != tokEOF {
-			return nil, err
-		}
-		err.Kind = Malformed
-		return nil, err
+		return nil, p.unexpectedToken("the query has no step", `"." and a step such as V()`)
 	}
 	return q, nil
 }
@@ -108,7 +103,7 @@ func (p *parser) queryStep(q *Query) *Error {
 	if err != nil {
 		return err
 	}
-	if len(q.Steps) == 0 && sig.Category < MutatingStep && sig.Category != SourceStep && !sig.Start {
+	if len(q.Steps) == 0 && sig.Category != MutatingStep && sig.Category != SourceStep && !sig.Start {
 		return &Error{
 			Kind: Misuse, Span: p.tok.Span, Message: "a query does not start with " + sig.Name + "()",
 			Hint: "start with V(), E(), inject() or union()",
@@ -145,7 +140,7 @@ func (p *parser) traversal() (*Traversal, *Error) {
 		}
 	}
 	for {
-		sig, err := p.signature(false)
+		sig, err := p.signature(noSource)
 		if err != nil {
 			return nil, err
 		}
@@ -181,11 +176,14 @@ func (p *parser) chainStep(steps []Step, sig *Signature) ([]Step, *Error) {
 	return append(steps, s), nil
 }
 
+// noSource is for signature: a step such as withSack() cannot be here.
+const noSource = false
+
 // signature returns the signature of the current step and rejects forbidden
 // steps. source is true before the first step of a query.
 func (p *parser) signature(source bool) (*Signature, *Error) {
 	if p.tok.kind != tokWord {
-		return nil, p.unexpectedToken("", "the name of a step")
+		return nil, p.unexpectedToken(nameMissing, "the name of a step")
 	}
 	name := p.text(p.tok)
 	if err, ok := p.lambdaAhead(name); ok {

@@ -13,8 +13,8 @@ const (
 	kindText    = KindString | KindVariable
 )
 
-// predicateShapes lists P and TextP. The parser handles the connectives and, or
-// and negate, which follow a predicate.
+// predicateShapes lists P and TextP. The connectives .and(), .or() and .negate()
+// are not in the list: they follow a predicate, see the method connective.
 var predicateShapes = []predicateShape{
 	{"eq", false, 1, 1, kindOperand},
 	{"neq", false, 1, 1, kindOperand},
@@ -75,17 +75,17 @@ func (p *parser) simplePredicate() (*Predicate, *Error) {
 	start := p.tok
 	if prefix := p.text(p.tok); prefix == "P" || prefix == "TextP" {
 		p.advance()
-		p.advance()
+		p.advance() // the dot
 	}
 	if p.tok.kind != tokWord {
-		return nil, p.unexpectedToken("", "a predicate")
+		return nil, p.unexpectedToken(nameMissing, "a predicate")
 	}
 	name := p.text(p.tok)
 	shape := words[name].predicate
 	if shape == nil {
 		return nil, &Error{
 			Kind: Unknown, Span: p.tok.Span, Message: "there is no predicate " + name + "()",
-			Hint: suggest(name, predicateNames(), true),
+			Hint: suggestCall(name, predicateNames()),
 		}
 	}
 	p.advance()
@@ -106,10 +106,11 @@ func (p *parser) simplePredicate() (*Predicate, *Error) {
 		pred.Args = append(pred.Args, a)
 	}
 	pred.Span = Span{start.Pos, p.advance().End}
-	if shape.kinds != KindPredicate {
-		p.height = 0
+	if shape.kinds == KindPredicate {
+		p.height++ // not() is one higher than its argument
+	} else {
+		p.height = 1
 	}
-	p.height++ // not is one higher than its argument
 	return pred, p.checkPredicate(pred, shape)
 }
 
@@ -131,32 +132,33 @@ func (p *parser) checkPredicate(pred *Predicate, shape *predicateShape) *Error {
 	return nil
 }
 
-// connective parses and(p), or(p) or negate() after left and its dot.
+// connective parses and(p), or(p) or negate(). The predicate before it, left, and the dot are consumed.
 func (p *parser) connective(left *Predicate) (*Predicate, *Error) {
 	word := p.advance()
 	name := p.text(word)
 	if word.kind != tokWord || name != "and" && name != "or" && name != "negate" {
 		return nil, &Error{
 			Kind: Unknown, Span: word.Span, Message: "after a predicate", Expected: "and(), or() or negate()", Found: p.describe(word),
-			Hint: suggest(name, []string{"and", "or", "negate"}, true),
+			Hint: suggestCall(name, []string{"and", "or", "negate"}),
 		}
 	}
 	if err := p.expect('(', "after", name); err != nil {
 		return nil, err
 	}
-	combined := &Predicate{Name: "not", Args: []Arg{left}}
+	var combined *Predicate
 	leftHeight := p.height
-	height := leftHeight + 1
-	if name != "negate" {
+	if name == "negate" {
+		combined = &Predicate{Name: "not", Args: []Arg{left}}
+		p.height = leftHeight + 1
+	} else {
 		a, err := p.argument(KindPredicate, name)
 		if err != nil {
 			return nil, err
 		}
 		right := a.(*Predicate)
-		height = max(heightAbove(name, left, leftHeight), heightAbove(name, right, p.height))
 		combined = join(name, left, right)
+		p.height = max(heightAbove(name, left, leftHeight), heightAbove(name, right, p.height))
 	}
-	p.height = height
 	if p.tok.kind != ')' {
 		return nil, p.unexpectedToken("after the argument of "+name+"()", `")"`)
 	}

@@ -114,7 +114,7 @@ func (w *writer) arg(a Arg) {
 	}
 }
 
-// entries writes a map. A token as a key needs parentheses, because a bare name would be a string.
+// entries writes a map. A key that is a token is written in parentheses, which Groovy requires.
 func (w *writer) entries(entries []Entry) {
 	if len(entries) == 0 {
 		w.WriteString("[:]")

@@ -47,7 +47,7 @@ func WriteReference(w io.Writer) error {
 	return err
 }
 
-// calls formats every form as code, and once those that differ only in the kinds of parameters.
+// calls formats the forms as code. Forms that differ only in the kinds of their parameters are listed once.
 func (s *Signature) calls() string {
 	var parts []string
 	for _, f := range s.Forms {
@@ -63,12 +63,10 @@ func (s *Signature) calls() string {
 }
 
 func writePredicates(b *strings.Builder) {
-	for _, text := range []bool{false, true} {
+	for _, prefix := range []string{"P", "TextP"} {
 		var names []string
-		prefix := "P"
 		for _, s := range predicateShapes {
-			if s.text == text {
-				prefix = s.prefix()
+			if s.prefix() == prefix {
 				names = append(names, "`"+s.name+"`")
 			}
 		}

@@ -21,7 +21,8 @@ func TestScripts(t *testing.T) {
 					continue
 				}
 				if d.Cmd == "connect" {
-					q.Steps = Connect(q.Steps, true)
+					const root = true
+					q.Steps = Connect(q.Steps, root)
 				}
 				out.WriteString(q.String() + "\n")
 			}
@@ -59,6 +60,8 @@ func indent(s string) string {
 	return b.String()
 }
 
+// TestDeepNestingIsRejected checks that nesting is limited even if Options permit any depth:
+// otherwise the recursion of the parser would exhaust the stack.
 func TestDeepNestingIsRejected(t *testing.T) {
 	t.Parallel()
 	const deep = 50_000

@@ -95,15 +95,16 @@ func (s *Signature) matches(args []Arg) bool {
 }
 
 func (f Form) matches(args []Arg) bool {
-	fixed := len(f)
+	fixed, variadic := len(f), false
 	if fixed > 0 && f[fixed-1].Variadic {
-		fixed--
+		fixed, variadic = fixed-1, true
 	}
-	if len(args) < fixed || len(args) > fixed && fixed == len(f) {
+	if len(args) < fixed || len(args) > fixed && !variadic {
 		return false
 	}
 	for i, a := range args {
-		if KindOf(a)&f[min(i, len(f)-1)].Kinds == 0 {
+		p := f[min(i, len(f)-1)] // a variadic parameter also takes all further arguments
+		if KindOf(a)&p.Kinds == 0 {
 			return false
 		}
 	}

@@ -11,6 +11,7 @@ type row struct {
 // starters are the steps that may follow g directly.
 var starters = []string{"V", "E", "inject", "union", "addV", "addE", "mergeV", "mergeE", "io", "call"}
 
+// Reasons for which steps are rejected. noMutation repeats the message of TinkerPop's ReadOnlyStrategy.
 const (
 	noMutation    = "changes the graph: the provided traversal has a mutating step and thus is not read only"
 	noOutside     = "reaches outside the graph, and queries are read-only"
@@ -18,7 +19,7 @@ const (
 	noComputer    = "needs a graph computer, which this engine does not have"
 )
 
-// instead are the replacements for rejected steps.
+// replacements holds, by the name of a rejected step, the query text to write in its place. Errors suggest it.
 var replacements = map[string]string{
 	"shortestPath": "repeat(both().simplePath()).until(...).path().limit(1)",
 	"program":      "repeat()",

@@ -9,7 +9,7 @@ func (p *parser) strategy() (Arg, *Error) {
 		p.advance()
 	}
 	if p.tok.kind != tokWord {
-		return nil, p.unexpectedToken("", "the name of a strategy")
+		return nil, p.unexpectedToken(nameMissing, "the name of a strategy")
 	}
 	s.Name = strings.Clone(p.text(p.tok))
 	s.End = p.advance().End

@@ -21,16 +21,36 @@ var aliases = []struct{ old, modern string }{
 }
 
 // suggest returns a hint for an unknown name, or "". candidates are the names
-// that are allowed at the place; call adds "()" to them.
-func suggest(name string, candidates []string, call bool) string {
-	parens := ""
-	if call {
-		parens = "()"
+// that are allowed at the place.
+func suggest(name string, candidates []string) string {
+	best := closest(name, candidates)
+	if best == "" {
+		return ""
 	}
+	return "did you mean " + best + "?"
+}
+
+// suggestCall is suggest for the names of steps and predicates: the hint has "()"
+// after the name.
+func suggestCall(name string, candidates []string) string {
+	best := closest(name, candidates)
+	if best == "" {
+		return ""
+	}
+	if !strings.HasSuffix(best, ")") { // unlike limit(1)
+		best += "()"
+	}
+	return "did you mean " + best + "?"
+}
+
+// closest returns the candidate that is most similar to name, or the modern form of an alias that
+// is even more similar. It returns "" if none is similar.
+func closest(name string, candidates []string) string {
+	// A candidate is similar only if its distance is below this initial bestDistance.
 	best, bestDistance := "", min(2+len(name)/3, len(name))
 	consider := func(spelling, means string) {
 		if max(len(name)-len(spelling), len(spelling)-len(name)) >= bestDistance {
-			return // the difference in length alone exceeds the best distance
+			return // the difference in length alone is not below the best distance
 		}
 		if d := distance(name, spelling); d < bestDistance {
 			best, bestDistance = means, d
@@ -44,13 +64,7 @@ func suggest(name string, candidates []string, call bool) string {
 			consider(a.old, a.modern)
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	if strings.HasSuffix(best, ")") {
-		parens = ""
-	}
-	return "did you mean " + best + parens + "?"
+	return best
 }
 
 // distance is the Damerau-Levenshtein distance of a and b: the number of
@@ -66,7 +80,7 @@ func distance(a, b string) int {
 		rows[0][j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		prev2, prev, cur := &rows[(i+1)%3], &rows[(i-1)%3], &rows[i%3]
+		prev2, prev, cur := &rows[(i+1)%3], &rows[(i-1)%3], &rows[i%3] // (i+1)%3 is the row of i-2
 		cur[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
@@ -82,19 +96,14 @@ func distance(a, b string) int {
 	return rows[len(a)%3][len(b)]
 }
 
-// stepNames returns the sorted names of steps that can be suggested, without
-// rejected ones. The caller must not change them.
-func stepNames(source bool) []string {
-	if source {
-		return sourceStepNames()
-	}
-	return chainStepNames()
-}
-
+// The sorted names of steps that can be suggested, without rejected steps. Callers must not change
+// the results.
 var (
+	// chainStepNames returns the steps that may follow another step.
 	chainStepNames = sync.OnceValue(func() []string {
 		return namesOf(func(w word) *Signature { return w.step })
 	})
+	// sourceStepNames returns the steps that may follow g directly.
 	sourceStepNames = sync.OnceValue(func() []string {
 		return namesOf(func(w word) *Signature {
 			if w.source == nil && w.step != nil && w.step.Start {
@@ -108,7 +117,7 @@ var (
 func namesOf(step func(word) *Signature) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(words)) {
-		if s := step(words[name]); s != nil && s.Category < MutatingStep {
+		if s := step(words[name]); s != nil && s.Category != MutatingStep && s.Category != RefusedStep {
 			names = append(names, name)
 		}
 	}

@@ -60,6 +60,7 @@ func (o *graphOp) access() access {
 	if a.all {
 		a.accessBy = byScan
 	}
+	// In the other readings an unknown value may match, but an index does not contain it.
 	if o.kind == graph.KindVertex && o.run.opt.Reading == Plain {
 		for _, c := range o.test.conds {
 			if c.part == plan.PartProperty && c.pred != nil && c.pred.Op == plan.Eq && !c.pred.Value.IsNull() && c.known {
@@ -119,7 +120,7 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 			err = fn(g.VerticesWith(nil, l, a.eq.key, a.eq.pred.Value), withoutLookup(rest))
 		case o.kind == graph.KindEdge:
 			err = fn(g.EdgesOf(l), rest)
-		case rest == nil || len(o.test.table(o.kind).ids) > 0:
+		case rest == nil || len(o.test.table(o.kind).ids) > 0: // scan tests only properties, not ids
 			err = fn(g.VerticesOf(l), rest)
 		default:
 			err = o.scan(l, fn)
@@ -134,13 +135,13 @@ func (o *graphOp) each(fn func([]graph.Handle, *condTest) error) error {
 // withoutLookup returns nil if the test has no condition besides the one that was looked up
 // and conditions on the label. Otherwise it returns the test unchanged.
 func withoutLookup(t *condTest) *condTest {
-	properties := 0
+	others := 0 // conditions that are not on the label, including the one that was looked up
 	for _, c := range t.conds {
 		if c.part != plan.PartLabel {
-			properties++
+			others++
 		}
 	}
-	if properties == 1 {
+	if others == 1 {
 		return nil
 	}
 	return t

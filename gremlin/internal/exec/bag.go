@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// addBulk adds two bulks. A few steps can double a bulk, so that it may exceed 64 bits.
+// addBulk adds two bulks. Each step can multiply bulks, so even a short query can exceed 64 bits.
 func addBulk(a, b int64) (int64, error) {
 	if b > math.MaxInt64-a {
 		return 0, errBulk
@@ -102,7 +102,8 @@ func (b *bag) close() {
 	b.reserved = 0
 }
 
-// bulkOp merges traversers at the same vertex. Values that are not vertices pass unchanged.
+// bulkOp merges traversers at the same vertex. Other values, and traversers with a path or a sack,
+// pass unchanged.
 type bulkOp struct {
 	base
 	bag  bag

@@ -52,6 +52,7 @@ func (o *mergingStore) merge(in *batch, i int) (bool, error) {
 		}
 		return true, o.join(in, i, j, sackMerge)
 	}
+	// put appends row i at this index. An entry of the table has about 64 bytes.
 	o.table[h] = append(o.table[h], int32(o.rows.len()))
 	return false, o.reserve(64)
 }
@@ -98,7 +99,7 @@ func (o *mergingStore) reset() {
 // barrierOp collects the whole input and merges equal traversers.
 type barrierOp struct {
 	mergingStore
-	norm bool
+	norm bool // barrier(normSack): sacks are divided by their sum
 }
 
 func (r *run) barrier(norm bool, next op) op {

@@ -95,8 +95,8 @@ func (b *batch) clear() {
 	b.from = trim(b.from)
 }
 
-// prepareHandles prepares an empty batch for handles; it does not change other batches.
-// Columns other than ids become nil, except that bulks are kept if withBulks is true.
+// prepareHandles prepares b for handles if it is empty; otherwise it changes nothing. The
+// columns besides ids become nil, but the column of bulks stays if withBulks is true.
 func (b *batch) prepareHandles(k graph.Kind, withBulks bool) {
 	if b.len() > 0 {
 		return

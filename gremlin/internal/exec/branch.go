@@ -73,7 +73,7 @@ type branch struct {
 	in           batch
 }
 
-// newBranch builds the operators of a traversal before the next operator.
+// newBranch builds the operators of a traversal; the last of them pushes to next.
 func (r *run) newBranch(t *plan.Traversal, next op) (*branch, error) {
 	b := &branch{}
 	var err error
@@ -122,7 +122,7 @@ func (b *branch) reset() {
 type unionOp struct {
 	store
 	branches     []*branch
-	wholeBatches bool // push whole batches, not single rows
+	wholeBatches bool // push whole batches, not single rows: the results may have any order
 	all          bool // each branch gets the whole input before the next one
 }
 
@@ -230,11 +230,11 @@ type chooseOp struct {
 	options  []plan.Option
 	tests    []*child  // by option: the traversal that selects it, or nil
 	branches []*branch // by option
-	first    bool
-	runs     batch   // consecutive rows for the same branch
-	branch   int     // that branch; len(branches) for none
-	all      bool    // route the whole input before a branch gets any
-	waiting  []store // pending rows by branch; the last for none
+	first    bool      // choose(): each row takes only the first matching option; branch(): all of them
+	runs     batch     // consecutive rows for the same branch
+	branch   int       // that branch; len(branches) if the rows match no option and pass unchanged
+	all      bool      // route the whole input before a branch gets any
+	waiting  []store   // pending rows by branch; the last store has the rows that pass unchanged
 }
 
 func (r *run) chooseOp(s *plan.Choose, next op) (op, error) {
@@ -296,7 +296,7 @@ func (o *chooseOp) pick(b *batch, i int) (graph.Value, bool, error) {
 	return graph.Bool(ok), true, err
 }
 
-// route sends a row to the matching options.
+// route sends a row to the options that its value v matches; ok is false if it has no value.
 func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 	hit := false
 	for k, opt := range o.options {
@@ -313,15 +313,18 @@ func (o *chooseOp) route(b *batch, i int, v graph.Value, ok bool) error {
 		}
 	}
 	if !hit {
-		sent, err := o.sendTo(b, i, plan.PickNone, o.first && !ok)
-		if err != nil {
-			return err
+		sent := false
+		if ok || !o.first { // choose() passes a row without a value unchanged
+			var err error
+			if sent, err = o.sendTo(b, i, plan.PickNone); err != nil {
+				return err
+			}
 		}
 		if !sent && o.first {
 			return o.send(b, i, len(o.branches))
 		}
 	}
-	_, err := o.sendTo(b, i, plan.PickAny, false)
+	_, err := o.sendTo(b, i, plan.PickAny)
 	return err
 }
 
@@ -345,14 +348,14 @@ func (o *chooseOp) matchesOption(k int, opt plan.Option, v graph.Value, ok bool)
 		_, found, err := o.tests[k].firstOf(v)
 		return found, err
 	}
-	return false, nil
+	return false, nil // PickNone and PickAny do not depend on the value; see route
 }
 
 // sendTo sends a row to all options with the given pick, in choose() only to the
-// first, or to none if skip is true.
-func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick, skip bool) (sent bool, err error) {
+// first.
+func (o *chooseOp) sendTo(b *batch, i int, pick plan.Pick) (sent bool, err error) {
 	for k, opt := range o.options {
-		if opt.Pick != pick || skip {
+		if opt.Pick != pick {
 			continue
 		}
 		sent = true

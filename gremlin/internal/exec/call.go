@@ -207,8 +207,8 @@ func unixMillis(t time.Time) (graph.Value, error) {
 	return millis(nanosBetween(time.Unix(0, 0), t), (*big.Int).Div)
 }
 
-// millis converts nanoseconds with one of the divisions of big.Int. It returns an error for
-// more than 292 million years.
+// millis converts nanoseconds with one of the divisions of big.Int: Quo rounds towards zero, Div
+// down. It returns an error for more than 292 million years.
 func millis(nanos *big.Int, divide func(z, x, y *big.Int) *big.Int) (graph.Value, error) {
 	d := divide(nanos, nanos, big.NewInt(int64(time.Millisecond)))
 	if !d.IsInt64() {
@@ -217,7 +217,8 @@ func millis(nanos *big.Int, divide func(z, x, y *big.Int) *big.Int) (graph.Value
 	return graph.Long(d.Int64()), nil
 }
 
-// nanosBetween can exceed a time.Duration, which is at most 292 years.
+// nanosBetween returns the nanoseconds from a to b. They can exceed a time.Duration, which is at
+// most 292 years.
 func nanosBetween(a, b time.Time) *big.Int {
 	d := new(big.Int).Sub(big.NewInt(b.Unix()), big.NewInt(a.Unix()))
 	d.Mul(d, big.NewInt(int64(time.Second)))

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"slices"
 
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
@@ -76,7 +77,7 @@ type output struct {
 	b      batch
 	bytes  int64    // reserved memory of the collected results
 	extend bool     // results extend the path
-	labels []string // with these labels
+	labels []string // labels of the results in the path
 	noPath bool     // paths of the results are not needed
 }
 
@@ -137,7 +138,7 @@ func (o *output) emitSized(in *batch, i int, v graph.Value, bytes int64) error {
 	}
 	n := len(o.b.vals)
 	if n == 0 {
-		o.b.from = nil
+		o.b.from = nil // only edges have it
 	}
 	if bytes != 0 {
 		o.bytes += bytes
@@ -304,13 +305,13 @@ func (r *run) linkWithin(steps []plan.Step, end op) (chain, error) {
 	return c, err
 }
 
-// link builds the operators of steps before a sink.
+// link builds the operators of steps; the last of them pushes to end.
 func (r *run) link(steps []plan.Step, end op) (chain, error) {
-	var ops []op
+	var ops []op // the last first, because each operator is built with its successor
 	next := end
 	for i := len(steps) - 1; i >= 0; i-- {
 		m := steps[i].Info()
-		if m.DropPath && !plan.MakesObject(steps[i]) {
+		if m.DropPath && !plan.MakesObject(steps[i]) { // steps that make objects omit the path; see output.noPath
 			next = &labelOp{base: base{run: r, next: next}, dropPaths: true}
 			ops = append(ops, next)
 		}
@@ -335,8 +336,6 @@ func (r *run) link(steps []plan.Step, end op) (chain, error) {
 		}
 		ops = append(ops, next)
 	}
-	for i, j := 0, len(ops)-1; i < j; i, j = i+1, j-1 {
-		ops[i], ops[j] = ops[j], ops[i]
-	}
+	slices.Reverse(ops)
 	return chain{ops: ops, head: next}, nil
 }

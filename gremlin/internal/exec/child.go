@@ -15,10 +15,11 @@ type child struct {
 	one       batch
 	take      func(*batch) error // receiver of the results of the current row
 	done      bool               // take needs no more results
-	needsPath bool               // the traversal uses paths; the path of a value without one starts with the value
+	needsPath bool               // the traversal uses paths: startValue begins one with its value
 
+	// Set by keepFirst.
 	found bool
-	value graph.Value
+	value graph.Value // the first result
 }
 
 // newChild builds the operators of a traversal.
@@ -49,9 +50,9 @@ func (c *child) pass(b *batch) error {
 type lazyChild struct {
 	run     *run
 	t       *plan.Traversal
-	negated bool
-	loops   []*repeatOp
-	child   *child
+	negated bool        // run.negated at the place of the traversal
+	loops   []*repeatOp // run.loops at that place
+	child   *child      // nil before the first use
 }
 
 func (r *run) newLazyChild(t *plan.Traversal) *lazyChild {
@@ -87,7 +88,8 @@ func (l *lazyChild) firstOf(v graph.Value) (graph.Value, bool, error) {
 	return c.firstOf(v)
 }
 
-// whereTargetOf returns the target of the last step of t, if t is the argument of a where().
+// whereTargetOf returns the target of t. Its label is empty unless t is the argument of a where()
+// and ends at a label.
 func whereTargetOf(t *plan.Traversal) *whereTarget {
 	target := &whereTarget{}
 	if n := len(t.Steps); n > 0 {

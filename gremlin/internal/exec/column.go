@@ -16,7 +16,7 @@ func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 	if r.opt.Reading == Plain || !c.HasUnknown() {
 		return test
 	}
-	possible := (r.opt.Reading == Possible) != negate
+	possible := (r.opt.Reading == Possible) != negate // the result for an unknown value
 	return func(row uint32) bool {
 		if _, unknown := c.Unknown(row); unknown {
 			return possible
@@ -25,6 +25,7 @@ func (r *run) columnTest(c *graph.Column, p *plan.Pred, negate bool) rowTest {
 	}
 }
 
+// knownTest is columnTest for rows whose value is not unknown.
 func (r *run) knownTest(c *graph.Column, p *plan.Pred) rowTest {
 	if p == nil {
 		return hasValue(c)
@@ -128,7 +129,8 @@ func (r *run) placeTest(c *graph.Column, p *plan.Pred) func(i int) bool {
 	return nil
 }
 
-// stringTest compares codes, or strings if the predicate depends on their order or content.
+// stringTest compares codes, or searches in strings. It returns nil for other predicates, such as
+// those on the order of strings.
 func (r *run) stringTest(codes []uint32, p *plan.Pred) func(i int) bool {
 	switch p.Op {
 	case plan.Eq, plan.Neq:
@@ -141,7 +143,7 @@ func (r *run) stringTest(codes []uint32, p *plan.Pred) func(i int) bool {
 		}
 		return func(i int) bool { return ok && codes[i] == code }
 	case plan.Within, plan.Without:
-		if p.Set != nil {
+		if p.Set != nil { // the values are in a bulk set, not in p.Values
 			return nil
 		}
 		set := make(map[uint32]bool, len(p.Values))
@@ -174,7 +176,7 @@ func boolTest(bits graph.Bits, p *plan.Pred) func(i int) bool {
 
 // numberTest compares integers with an integer or a double.
 func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
-	if p.Op > plan.Gte {
+	if p.Op > plan.Gte { // not a comparison: those are Eq to Gte
 		return nil
 	}
 	if p.Value.Kind() == graph.KindDouble {
@@ -188,7 +190,7 @@ func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
 		return nil
 	}
 	x := p.Value.Int()
-	switch p.Op {
+	switch p.Op { // frequent predicates avoid the second function call of compareWith
 	case plan.Eq:
 		return func(i int) bool { return int64(nums[i]) == x }
 	case plan.Gt:
@@ -201,7 +203,7 @@ func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
 
 // floatTest compares doubles with a number.
 func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
-	if p.Op > plan.Gte {
+	if p.Op > plan.Gte { // not a comparison: those are Eq to Gte
 		return nil
 	}
 	var x float64
@@ -216,7 +218,7 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 	if isSpecial(x) {
 		return nil
 	}
-	switch p.Op {
+	switch p.Op { // frequent predicates avoid the second function call of compareWith
 	case plan.Gt:
 		return func(i int) bool { return nums[i] > x }
 	case plan.Lt:

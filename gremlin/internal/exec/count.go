@@ -10,8 +10,8 @@ import (
 // degrees, vertices by the graph's lists.
 type countOp struct {
 	output
-	move *walk
-	from *graphOp
+	move *walk    // the counted move, or nil
+	from *graphOp // the counted V() or E(), or nil
 	n    int64
 }
 

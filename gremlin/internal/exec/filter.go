@@ -25,7 +25,7 @@ func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 			return s.Pred.Test(r, v), nil
 		}), nil
 	case *plan.Filter, *plan.Not, *plan.And, *plan.Or:
-		t, err := r.rowTest(s)
+		t, err := r.filterTest(s)
 		return &filterOp{base: base{run: r, next: next}, fn: t, vertex: r.handleTest(s, graph.KindVertex)}, err
 	case *plan.WherePred:
 		return r.wherePred(s, next)
@@ -53,8 +53,8 @@ func (r *run) filterOperator(s plan.Step, next op) (op, error) {
 	return r.cutOperator(s, next)
 }
 
-// rowTest builds the test of a filter with traversals.
-func (r *run) rowTest(s plan.Step) (func(in *batch, i int) (bool, error), error) {
+// filterTest builds the test of a filter with traversals.
+func (r *run) filterTest(s plan.Step) (func(in *batch, i int) (bool, error), error) {
 	switch s := s.(type) {
 	case *plan.Filter:
 		return r.traversalTest(s.Traversal)
@@ -67,15 +67,16 @@ func (r *run) rowTest(s plan.Step) (func(in *batch, i int) (bool, error), error)
 			return !ok, err
 		}, err
 	case *plan.And:
-		return r.allTests(s.Traversals, false)
+		return r.firstDeciding(s.Traversals, false)
 	case *plan.Or:
-		return r.allTests(s.Traversals, true)
+		return r.firstDeciding(s.Traversals, true)
 	}
 	return nil, nil
 }
 
-// allTests builds a test that stops at the first traversal whose result is stop.
-func (r *run) allTests(ts []*plan.Traversal, stop bool) (func(in *batch, i int) (bool, error), error) {
+// firstDeciding builds the test of an and(), which the first false decides, or of an or(), which
+// the first true decides.
+func (r *run) firstDeciding(ts []*plan.Traversal, decides bool) (func(in *batch, i int) (bool, error), error) {
 	var tests []func(in *batch, i int) (bool, error)
 	for _, t := range ts {
 		test, err := r.traversalTest(t)
@@ -87,11 +88,11 @@ func (r *run) allTests(ts []*plan.Traversal, stop bool) (func(in *batch, i int) 
 	return func(in *batch, i int) (bool, error) {
 		for _, test := range tests {
 			ok, err := test(in, i)
-			if err != nil || ok == stop {
+			if err != nil || ok == decides {
 				return ok, err
 			}
 		}
-		return !stop, nil
+		return !decides, nil
 	}, nil
 }
 
@@ -116,7 +117,8 @@ func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, er
 	c := r.newLazyChild(t)
 	return func(in *batch, i int) (bool, error) {
 		if in.kind == graph.KindVertex {
-			return vertex(in.ids[i]), r.meter.err
+			ok := vertex(in.ids[i])
+			return ok, r.meter.err // vertex cannot return an error
 		}
 		child, err := c.get()
 		if err != nil {
@@ -126,7 +128,8 @@ func (r *run) traversalTest(t *plan.Traversal) (func(in *batch, i int) (bool, er
 	}, nil
 }
 
-// matchItems reports whether enough items of a collection satisfy a predicate.
+// matchItems reports whether v is a collection of which any, all or none of the items satisfy a
+// predicate, as the quantifier says.
 func (r *run) matchItems(s *plan.Items, v graph.Value) bool {
 	vs, ok := value.Elems(v)
 	if !ok {
@@ -144,7 +147,7 @@ func (r *run) matchItems(s *plan.Items, v graph.Value) bool {
 	return s.Quantifier != plan.AnyItem
 }
 
-// timeLimitOp ends its input some time after the first row.
+// timeLimitOp ends its input when the limit has passed since the first row.
 type timeLimitOp struct {
 	filterOp
 	limit time.Duration

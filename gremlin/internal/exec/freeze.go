@@ -8,7 +8,7 @@ import (
 )
 
 // A side effect can grow after a step has returned it: a bulk set or a tree is returned by
-// reference, so that it shows later additions. If one were added to itself, it would be
+// reference and shows later additions. A side effect that is added to itself would be
 // infinite. Therefore freeze copies the growing parts of a value before the value is
 // added to a side effect.
 

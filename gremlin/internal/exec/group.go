@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 	"vigil/gremlin/internal/value"
@@ -42,21 +44,15 @@ func (r *run) newGrouping(key, val *plan.By, reserve func(int64) error) (*groupi
 }
 
 // groupValue selects the cheapest implementation of the second by() of a group:
-// a list of values, an incremental reduction, the last result of a traversal
-// without barriers, or a traversal over all rows of the group.
+// a list of values, an incremental reduction, the result of the last row for a
+// traversal without barriers, or a traversal over all rows of the group.
 func (r *run) groupValue(val *plan.By, reserve func(int64) error) (groupValue, error) {
 	if val == nil || val.Kind != plan.ByTraversal {
 		p, err := r.projector(val)
 		return &groupLists{run: r, by: p, reserve: reserve}, err
 	}
 	steps := val.Traversal.Steps
-	index := -1
-	for i, s := range steps {
-		if isBarrier(s) {
-			index = i
-			break
-		}
-	}
+	index := slices.IndexFunc(steps, isBarrier)
 	if index < 0 {
 		c, err := r.newChild(val.Traversal)
 		return &groupLast{run: r, reserve: reserve, c: c, productive: val.Productive}, err
@@ -130,7 +126,7 @@ func (g *grouping) add(in *batch, i int) error {
 
 // value returns the map of the groups.
 func (g *grouping) value() (graph.Value, error) {
-	if err := g.reserve(-g.reserved); err != nil {
+	if err := g.reserve(-g.reserved); err != nil { // release the previous results
 		return graph.Null, err
 	}
 	g.reserved = 0
@@ -197,7 +193,7 @@ func (g *groupLists) result(group int) (graph.Value, bool, error) {
 	return v, true, err
 }
 
-// groupLast keeps the last result of a traversal that is run row by row.
+// groupLast runs a traversal for each row. It keeps the first result for the last row that has one.
 type groupLast struct {
 	run        *run
 	reserve    func(int64) error
@@ -386,6 +382,7 @@ type counts struct {
 	n    []int64
 }
 
+// add counts row i of in. It returns the memory to reserve: 0 unless the key is new.
 func (c *counts) add(in *batch, i int) (int64, error) {
 	k, ok, err := c.key.row(in, i)
 	if err != nil || !ok {

@@ -98,7 +98,7 @@ func (t *tableTest) make(l graph.Label) *labelTest {
 		}
 		col := t.column(l, c)
 		lt.tests = append(lt.tests, r.columnTest(col, c.pred, c.negate))
-		if r.opt.Reading == Plain || !col.HasUnknown() {
+		if r.opt.Reading == Plain || !col.HasUnknown() { // otherwise rows without a value may match
 			lt.narrow(col)
 		}
 	}
@@ -247,7 +247,8 @@ func comparesStrings(p *plan.Pred) bool {
 		isOther := func(v graph.Value) bool { return !v.IsNull() && v.Kind() != graph.KindString }
 		return len(p.Values) > 0 && !slices.ContainsFunc(p.Values, isOther)
 	}
-	return p.Op > plan.Without || p.Value.Kind() == graph.KindString
+	isText := p.Op > plan.TypeOf // text predicates come after typeOf(); connectives are excluded above
+	return isText || p.Value.Kind() == graph.KindString
 }
 
 // test reports whether a property satisfies the condition.
@@ -299,7 +300,8 @@ func (r *run) hasNotOp(s *plan.HasNot, next op) op {
 	return &hasOp{base: base{run: r, next: next}, test: r.absence(s)}
 }
 
-// absence builds the test that must fail when a property is absent.
+// absence builds the test that a property exists, for a hasNot(): the elements that fail it are
+// kept. Therefore the Reading of unknown values is inverted.
 func (r *run) absence(s *plan.HasNot) *condTest {
 	r.negated = !r.negated
 	t := r.conds([]plan.Cond{{Key: s.Key, Null: s.Null}})

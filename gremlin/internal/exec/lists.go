@@ -40,15 +40,15 @@ func (r *run) listCall(s *plan.Call, next op) (op, error) {
 		if err != nil {
 			return graph.Null, false, err
 		}
-		// The memory of the result: items and bytes of each. The other steps use hash tables.
-		size, each := len(a)+len(b), int64(2*keyBytes)
+		// The result has at most size items of itemBytes each. Most of the steps use hash tables.
+		size, itemBytes := len(a)+len(b), int64(2*keyBytes)
 		switch s.Name {
 		case "combine":
-			each = 24 // one value
+			itemBytes = 24 // one value
 		case "product":
-			size, each = len(a)*len(b), 72 // a list of two values
+			size, itemBytes = len(a)*len(b), 72 // a list of two values
 		}
-		if err := r.meter.checkSize(each * int64(size)); err != nil {
+		if err := r.meter.checkSize(itemBytes * int64(size)); err != nil {
 			return graph.Null, false, err
 		}
 		if err := r.meter.spend(size); err != nil {
@@ -98,7 +98,7 @@ func (r *run) mergeMap(es []graph.Entry, arg func(*batch, int) (graph.Value, err
 	return mergeMaps(es, other), r.meter.spend(len(es) + len(other))
 }
 
-// combine returns the result of the step with a name for two lists.
+// combine returns the result of the named step for two lists.
 func combine(name string, a, b []graph.Value) graph.Value {
 	switch name {
 	case "combine":
@@ -130,7 +130,7 @@ func tableOf(vs []graph.Value) *value.Keys {
 	return &k
 }
 
-// keep returns the values that are, or are not, in a table.
+// keep returns the values that are in a table, or if want is false those that are not.
 func keep(vs []graph.Value, in *value.Keys, want bool) []graph.Value {
 	var out []graph.Value
 	for _, v := range vs {

@@ -71,7 +71,8 @@ func localSize(v graph.Value) int64 {
 	return int64(len(iterate(v)))
 }
 
-// cutLocal keeps the items from low up to high; it returns other values unchanged.
+// cutLocal keeps the items of a collection from low up to high; a negative high means no limit.
+// It returns values that are no collections unchanged.
 func cutLocal(v graph.Value, low, high int64) graph.Value {
 	bounds := func(n int) (int, int) {
 		hi := int64(n)

@@ -8,7 +8,7 @@ import (
 	"vigil/gremlin/internal/value"
 )
 
-// mapOperator builds the operators with at most one result per row.
+// mapOperator builds unfold() and the operators with at most one result per row.
 func (r *run) mapOperator(s plan.Step, next op) (op, error) {
 	switch s := s.(type) {
 	case *plan.Constant:
@@ -129,7 +129,8 @@ func (r *run) formatOp(s *plan.Format, next op) (op, error) {
 	}), nil
 }
 
-// formatVar returns the value of a template variable: a property, or the object with that label.
+// formatVar returns the value of a template variable: a property of the object or, if there is
+// none, what lookupLabel finds.
 func (r *run) formatVar(in *batch, i int, name string, key *keyBy) (graph.Value, bool, error) {
 	switch v := in.value(i); v.Kind() {
 	case graph.KindVertex, graph.KindEdge, graph.KindVertexProperty:
@@ -182,7 +183,7 @@ func (o *sackOp) push(b *batch) error {
 	}
 	b.cut(passed)
 	err := o.pass(b)
-	o.base.reset() // operators that store sacks reserve their memory
+	o.base.reset() // operators that store sacks reserve memory for them
 	return err
 }
 

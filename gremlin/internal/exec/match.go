@@ -16,7 +16,7 @@ type matchOp struct {
 // patternGroup is a match() or a nested connective of patterns.
 type patternGroup struct {
 	run      *run
-	any      bool
+	any      bool // an or(): one pattern is enough
 	patterns []*pattern
 }
 
@@ -39,14 +39,17 @@ func (r *run) patternGroup(m *plan.Match) (*patternGroup, error) {
 	for _, p := range m.Patterns {
 		q := &pattern{Pattern: p, startInPath: m.Whole}
 		var err error
-		r.negated = r.negated != p.Not
+		before := r.negated
+		if p.Not {
+			r.negated = !r.negated
+		}
 		if p.Nested != nil {
 			q.nested, err = r.patternGroup(p.Nested)
 		} else {
 			q.c, err = r.newChild(p.Traversal)
 			q.flat = hasBarrier(p.Traversal)
 		}
-		r.negated = r.negated != p.Not
+		r.negated = before
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +97,8 @@ func (g *patternGroup) solve(row *batch, done uint64, found func(*batch) error) 
 		return err
 	}
 	if g.any {
-		for i, p := range g.patterns {
-			if done&(1<<i) != 0 || !p.isReady(row) {
+		for _, p := range g.patterns {
+			if !p.isReady(row) {
 				continue
 			}
 			if err := p.run(row, found); err != nil {
@@ -135,7 +138,8 @@ func (g *patternGroup) choose(row *batch, done uint64) int {
 	return best
 }
 
-// isReady reports whether all labels that a pattern needs are bound.
+// isReady reports whether all labels that a pattern needs are bound. A nested connective is ready
+// as soon as one of its patterns is.
 func (p *pattern) isReady(row *batch) bool {
 	if p.nested != nil {
 		for _, q := range p.nested.patterns {
@@ -161,7 +165,7 @@ func (p *pattern) run(row *batch, found func(*batch) error) error {
 	switch {
 	case p.nested != nil && p.Not:
 		if err := p.nested.solve(row, 0, func(*batch) error { return errDone }); err != nil {
-			return ignoreDone(err)
+			return ignoreDone(err) // errDone: there is a solution, so the not() fails
 		}
 		return found(row)
 	case p.nested != nil:
@@ -218,15 +222,16 @@ func (p *pattern) matchesBinding(row *batch, v graph.Value) bool {
 	return ok && equal(v, w)
 }
 
-// bind binds the results of a pattern to its end label.
-func (p *pattern) bind(row *batch, path *node, b *batch, found func(*batch) error) error {
+// bind binds the results b of a pattern to its end label. startPath is the path at the start of
+// the pattern.
+func (p *pattern) bind(row *batch, startPath *node, b *batch, found func(*batch) error) error {
 	for j := range b.len() {
 		var next batch
 		next.appendRow(b, j)
 		next.path = fill(next.path, 1, nil)
 		next.path[0] = b.pathOf(j)
 		if p.flat {
-			next.path[0] = path
+			next.path[0] = startPath
 		}
 		if p.End != "" {
 			if row.pathOf(0).has(p.End) {

@@ -228,7 +228,7 @@ func (r *run) mathVar(in *batch, i int, name string, by projector) (float64, boo
 	if name == "_" {
 		v, ok, err = by.row(in, i)
 	} else {
-		v, _, err = r.lookupLabel(in, i, name, plan.PopLast)
+		v, _, err = r.lookupLabel(in, i, name, plan.PopLast) // null if nothing has the name
 		if err == nil {
 			v, ok, err = by.project(v)
 		}

@@ -9,10 +9,12 @@ type memo struct {
 	leads graph.Bits // those of them from which the walk has a result
 }
 
-// memoAfter determines when a memo is worthwhile: after one walk per memoAfter vertices of the graph.
-const memoAfter = 64
+// A walk gets memos when the number of its existence checks reaches the number of vertices of the
+// graph divided by memoDivisor.
+const memoDivisor = 64
 
-// addMemos adds memos to the moves of the walk after the first, if the budget allows.
+// addMemos adds memos to the moves of the walk, if the budget allows. A move at the first hop
+// gets none.
 func (w *walk) addMemos() {
 	size := w.run.g.VertexCap()
 	for i := range w.hops {
@@ -32,7 +34,7 @@ func (w *walk) addMemos() {
 func (w *walk) moveOnce(i int, p *hop, h graph.Handle) bool {
 	if p.memo.known.Has(h) {
 		if p.memo.leads.Has(h) {
-			w.n = 1
+			w.n = 1 // there is a result; the number of results does not matter
 			return false
 		}
 		return true

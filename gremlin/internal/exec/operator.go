@@ -227,7 +227,7 @@ func (s *store) pushRows(rows *batch) error {
 	return nil
 }
 
-// pushOrdered pushes the buffered rows in the order of pos.
+// pushOrdered pushes the buffered rows at the positions pos, in that order.
 func (s *store) pushOrdered(pos []int) error {
 	var part batch
 	for len(pos) > 0 {

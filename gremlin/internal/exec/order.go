@@ -157,9 +157,10 @@ func (o *orderOp) push(b *batch) error {
 		if err != nil {
 			return err
 		}
-		o.storedKeys = keys[:before] // keepRow appends the keys if the row is stored
+		// The keys are now in the memory behind storedKeys; keepRow appends them if it stores the row.
+		o.storedKeys = keys[:before]
 		switch {
-		case !ok:
+		case !ok: // a row without one of the keys is dropped
 		case o.shuffle:
 			_, err = o.put(b, i)
 		case o.worst == nil || o.compare(keys[before:], o.worst) < 0:
@@ -288,7 +289,7 @@ func (s *sorter) values(vs []graph.Value) ([]graph.Value, error) {
 			}
 			keys = append(keys, sortKey(k))
 		}
-		if len(keys)-before < len(s.bys) {
+		if len(keys)-before < len(s.bys) { // a by() has no value
 			keys = keys[:before]
 			continue
 		}

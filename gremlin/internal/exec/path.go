@@ -18,9 +18,10 @@ func (r *run) pathFilter(s *plan.PathFilter, next op) (op, error) {
 			return false, err
 		}
 		if unmodulated {
-			return simple(in.pathOf(i)) == s.Simple, r.countVisit(in.value(i))
+			err := r.countVisit(in.value(i)) // simple compares the parts of the value
+			return simple(in.pathOf(i)) == s.Simple, err
 		}
-		p, ok, err := r.pathOf(in.pathOf(i), s.From, s.To, bys)
+		p, ok, err := r.projectPath(in.pathOf(i), s.From, s.To, bys)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -53,16 +54,16 @@ func simple(p *node) bool {
 	return true
 }
 
-// pathOf returns a path value with each object replaced by the value of its
-// by(). It returns false if a by() has no value.
-func (r *run) pathOf(end *node, from, to string, bys []projector) (*inlinePath, bool, error) {
+// projectPath returns the part of a path between two labels, see node.between, with each
+// object replaced by the value of its by(). It returns false if a by() has no value.
+func (r *run) projectPath(end *node, from, to string, bys []projector) (*inlinePath, bool, error) {
 	if from != "" || to != "" {
 		nodes, err := end.between(from, to)
 		if err != nil {
 			return nil, false, err
 		}
 		end = nil
-		for _, n := range nodes {
+		for _, n := range nodes { // a new path, whose sizes count from its own start
 			end = extend(end, n.val, n.labels, n.ownBytes())
 		}
 	}
@@ -85,29 +86,32 @@ func (r *run) pathOf(end *node, from, to string, bys []projector) (*inlinePath, 
 	return p, true, nil
 }
 
-// lastBy caches the last value of a by(): consecutive paths have most of their objects in common.
+// lastBy caches the result of a by() for the last object: consecutive paths have most of their
+// objects in common.
 type lastBy struct {
 	projector
-	obj, found graph.Value
-	ok         bool
+	obj graph.Value
+	val graph.Value // the result for obj, if ok is true
+	ok  bool
 }
 
 func (b *lastBy) project(v graph.Value) (graph.Value, bool, error) {
 	if b.obj.Kind() == graph.KindVertex && v.Kind() == graph.KindVertex && b.obj.Handle() == v.Handle() {
-		return b.found, b.ok, nil
+		return b.val, b.ok, nil
 	}
 	w, ok, err := b.projector.project(v)
 	if err == nil {
-		b.obj, b.found, b.ok = v, w, ok
+		b.obj, b.val, b.ok = v, w, ok
 	}
 	return w, ok, err
 }
 
-// withCaches wraps by(key) projectors in caches, each for a few positions of a path.
+// withCaches repeats the projectors of a path step and wraps each by(key) in a cache of its own.
+// The by() of a path are used in turn, so neighbouring objects do not share a cache.
 func withCaches(bys []projector) []projector {
-	const cachedPositions = 4
+	const repetitions = 4
 	var out []projector
-	for range cachedPositions {
+	for range repetitions {
 		for _, by := range bys {
 			if k, ok := by.(*keyBy); ok {
 				by = &lastBy{projector: k}
@@ -153,7 +157,7 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 		if max := r.opt.Limits.Path; max > 0 && int64(path.length()) > max {
 			return graph.Null, false, &LimitError{Name: "path length", Allowed: max}
 		}
-		p, ok, err := r.pathOf(path, s.From, s.To, cached)
+		p, ok, err := r.projectPath(path, s.From, s.To, cached)
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}
@@ -163,13 +167,12 @@ func (r *run) pathStep(s *plan.PathOf, next op) (op, error) {
 
 // treeMaker adds paths to a tree.
 type treeMaker struct {
-	run  *run
-	bys  []projector
-	tree *value.Tree
+	run *run
+	bys []projector
 }
 
-// add adds the path of a row to the tree and returns the memory used. It skips
-// objects for which their by() has no value.
+// add adds the path of a row to a tree and returns the memory used. It skips
+// objects whose by() has no value.
 func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
 	added := int64(0)
 	for k, n := range in.pathOf(i).nodes() {
@@ -197,6 +200,7 @@ func (t *treeMaker) add(tree *value.Tree, in *batch, i int) (int64, error) {
 type treeOp struct {
 	output
 	treeMaker
+	tree *value.Tree
 }
 
 func (o *treeOp) push(b *batch) error {

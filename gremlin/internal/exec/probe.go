@@ -43,8 +43,8 @@ func (p *probes) measures() []Measure {
 	return out
 }
 
-// outProbe is placed after an operator: it counts its results and subtracts the
-// time of later operators.
+// outProbe is placed after an operator: it counts the results of the operator and
+// subtracts the time of later operators.
 type outProbe struct {
 	base
 	m *Measure
@@ -61,7 +61,7 @@ func (o *outProbe) push(b *batch) error {
 		n, err = addBulk(o.m.Bulk, n)
 	}
 	if err != nil {
-		n = math.MaxInt64 // the run itself may succeed
+		n = math.MaxInt64 // only the measure overflows; the run itself may succeed
 	}
 	o.m.Bulk = n
 	start, work := time.Now(), o.run.meter.work

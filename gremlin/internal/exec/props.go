@@ -10,7 +10,7 @@ import (
 type propertiesOp struct {
 	output
 	values   bool
-	onlyKeys bool
+	onlyKeys bool // emit only the properties with one of keys, which may be empty
 	keys     []graph.Key
 	filter   *child
 	single   *keyBy // the key, if the step is values(key) with a single key
@@ -140,25 +140,27 @@ func notElement(v graph.Value) error {
 	return value.Errorf("%s cannot be cast to Element", value.ClassName(v))
 }
 
+// eachMeta is eachProperty for a vertex property, whose properties are meta-properties.
 func (r *run) eachMeta(v graph.Value, keys []graph.Key, onlyKeys bool, fn func(graph.Value) error) error {
 	p := v.Property()
 	metas := r.g.MetaProperties(p.Owner, p.Key, p.Index)
-	emit := func(want graph.Key, all bool) error {
+	emit := func(m int) error { return fn(graph.MetaPropertyOf(p.Owner, p.Key, p.Index, m)) }
+	if !onlyKeys {
 		for m := range metas {
-			if all || metas[m].Key == want {
-				if err := fn(graph.MetaPropertyOf(p.Owner, p.Key, p.Index, m)); err != nil {
-					return err
-				}
+			if err := emit(m); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
-	if !onlyKeys {
-		return emit(0, true)
-	}
 	for _, k := range keys {
-		if err := emit(k, false); err != nil {
-			return err
+		for m := range metas {
+			if metas[m].Key != k {
+				continue
+			}
+			if err := emit(m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

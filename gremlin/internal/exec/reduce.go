@@ -28,11 +28,11 @@ func (r *run) reduceOperator(s plan.Step, next op) (op, error) {
 		return r.groupCountOp(s, next)
 	case *plan.TreeOf:
 		bys, err := r.projectors(s.Bys)
-		t := treeMaker{run: r, bys: bys, tree: &value.Tree{}}
+		t := treeMaker{run: r, bys: bys}
 		if s.SideEffect != "" {
 			return r.treeEffect(s, t, next), err
 		}
-		return &treeOp{output: r.output(s, next), treeMaker: t}, err
+		return &treeOp{output: r.output(s, next), treeMaker: t, tree: &value.Tree{}}, err
 	}
 	return nil, nil
 }
@@ -118,8 +118,8 @@ type arithmetic struct {
 	op    plan.ReduceOp
 	local bool // reduce a collection: among equal values the last is used
 	acc   graph.Value
-	any   bool
-	count int64
+	any   bool  // a value was added, possibly null
+	count int64 // of the added numbers, for the mean
 }
 
 func (a *arithmetic) add(in *batch, i int) (int64, error) {
@@ -135,32 +135,42 @@ func (a *arithmetic) addValue(v graph.Value, bulk int64) error {
 	if !value.Comparable(v) {
 		return value.NotComparable(v)
 	}
-	x, y := a.acc, v
-	if a.local {
-		x, y = y, x
+	if a.op == plan.Min || a.op == plan.Max {
+		return a.pick(v, first)
 	}
-	var err error
-	switch {
-	case a.op < plan.Min || a.op > plan.Max:
-	case first:
+	return a.sum(v, bulk)
+}
+
+// pick keeps the smaller or the greater of v and the value so far.
+func (a *arithmetic) pick(v graph.Value, first bool) (err error) {
+	if first {
 		a.acc = v
 		return nil
-	case a.op == plan.Min:
-		a.acc, err = value.Min(x, y)
-		return err
-	default:
-		a.acc, err = value.Max(x, y)
-		return err
 	}
+	x, y := a.acc, v
+	if a.local {
+		x, y = y, x // Min and Max return the first of equal values
+	}
+	if a.op == plan.Min {
+		a.acc, err = value.Min(x, y)
+	} else {
+		a.acc, err = value.Max(x, y)
+	}
+	return err
+}
+
+// sum adds a number to the sum as often as its bulk says.
+func (a *arithmetic) sum(v graph.Value, bulk int64) (err error) {
 	if !v.IsNumber() {
 		return value.Errorf("%s cannot be cast to Number", value.ClassName(v))
 	}
 	if a.count, err = addBulk(a.count, bulk); err != nil {
 		return err
 	}
-	times, wide := narrow(bulk), a.op == plan.Mean && !a.local
+	times := narrow(bulk)
+	wide := a.op == plan.Mean && !a.local // this mean is computed in at least 64 bits
 	if wide {
-		times = graph.Long(bulk) // a mean is computed in 64 bits
+		times = graph.Long(bulk)
 	}
 	if bulk != 1 || wide {
 		if v, err = value.Mul.Apply(v, times); err != nil {

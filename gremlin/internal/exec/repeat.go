@@ -16,7 +16,7 @@ type repeatOp struct {
 	body   chain
 	until  func(in *batch, i int) (bool, error)
 	emitIf func(in *batch, i int) (bool, error)
-	round  int32
+	round  int32 // number of iterations that the current rows have completed
 	all    bool  // collect the whole input before the first iteration
 	starts store // collected input
 	front  *frontier
@@ -29,10 +29,10 @@ type repeatOp struct {
 func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	o := &repeatOp{output: output{base: base{run: r, next: next}}, step: s, all: hasBarrier(s.Body)}
 	o.starts.run = r
-	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && r.sackInit == nil && !r.root.NoBulk}
+	mayMerge := r.sackInit == nil && !r.root.NoBulk
+	o.front = &frontier{run: r, bag: bag{run: r}, merge: s.Merge && mayMerge, byPath: s.MergeByPath && mayMerge}
 	o.simple = o.front.merge && s.Times >= 0 && !s.UntilFirst && s.Emit == nil && !s.EmitAll
 	o.first = r.mayStopEarly()
-	o.front.byPath = s.MergeByPath && r.sackInit == nil && !r.root.NoBulk
 	plan.Walk(s.Body, func(step plan.Step) {
 		if m := step.Info(); m.Extend || m.Attach {
 			o.front.nodes++
@@ -57,7 +57,7 @@ func (r *run) repeatOp(s *plan.Repeat, next op) (op, error) {
 	return o, err
 }
 
-// flowLoops returns the repeats that contain the operator being built.
+// flowLoops returns a copy of r.flow, which changes while further operators are built.
 func (r *run) flowLoops() []*repeatOp {
 	return slices.Clone(r.flow)
 }
@@ -72,14 +72,14 @@ func (o *repeatOp) push(b *batch) error {
 	}
 	o.first = false
 	if o.front.merge || o.front.byPath || n == 1 {
-		return o.rounds(b)
+		return o.runAll(b)
 	}
 	// Without merging, each start row runs to the end before the next one begins.
 	var row batch
 	for i := range n {
 		row.clear()
 		row.appendRow(b, i)
-		if err := o.rounds(&row); err != nil {
+		if err := o.runAll(&row); err != nil {
 			return err
 		}
 	}
@@ -141,13 +141,13 @@ func (o *repeatOp) finish() error {
 	}
 	rows := o.starts.rows
 	o.starts.rows = batch{}
-	err := o.rounds(&rows)
+	err := o.runAll(&rows)
 	o.starts.reset()
 	return err
 }
 
-// rounds runs all iterations for rows.
-func (o *repeatOp) rounds(b *batch) error {
+// runAll runs all iterations for rows.
+func (o *repeatOp) runAll(b *batch) error {
 	outer := o.round
 	defer func() { o.round = outer }()
 	o.round, o.receiverDone = 0, false
@@ -173,6 +173,12 @@ func (o *repeatOp) iterate(b *batch) error {
 	return o.flush()
 }
 
+// The positions of until() and emit() relative to the body.
+const (
+	beforeBody = true
+	afterBody  = false
+)
+
 // enter handles until() and emit() before repeat(). Rows that leave here do not enter the body.
 func (o *repeatOp) enter(b *batch) error {
 	if !o.step.UntilFirst && !o.step.EmitFirst {
@@ -180,13 +186,13 @@ func (o *repeatOp) enter(b *batch) error {
 	}
 	passed := 0
 	for i := range b.len() {
-		leaves, err := o.exits(b, i, true)
+		leaves, err := o.exits(b, i, beforeBody)
 		if err != nil {
 			return err
 		}
 		isResult := leaves
 		if !leaves {
-			if isResult, err = o.emits(b, i, true); err != nil {
+			if isResult, err = o.emits(b, i, beforeBody); err != nil {
 				return err
 			}
 		}
@@ -209,7 +215,10 @@ func (o *repeatOp) pushBody(b *batch) error {
 		return nil
 	}
 	err := o.body.push(b)
-	if err != nil && (err != errDone || o.receiverDone) {
+	if err == errDone && !o.receiverDone {
+		err = nil // a step of the body, such as limit(), needs no more rows of this iteration
+	}
+	if err != nil {
 		return err
 	}
 	if err := o.body.finish(); err != nil {
@@ -224,7 +233,7 @@ func (o *repeatOp) pushBody(b *batch) error {
 
 // back receives the results of the body: they either leave or are queued for the next iteration.
 func (o *repeatOp) back(b *batch) error {
-	o.round++
+	o.round++ // for these rows, the iteration is complete
 	defer func() { o.round-- }()
 	if err := o.run.meter.spend(b.len()); err != nil {
 		return err
@@ -233,11 +242,11 @@ func (o *repeatOp) back(b *batch) error {
 		return o.receiveHandles(b)
 	}
 	for i := range b.len() {
-		out, err := o.exits(b, i, false)
+		leaves, err := o.exits(b, i, afterBody)
 		if err != nil {
 			return err
 		}
-		if out {
+		if leaves {
 			if err := o.release(b, i); err != nil {
 				o.receiverDone = err == errDone
 				return err
@@ -247,7 +256,7 @@ func (o *repeatOp) back(b *batch) error {
 		if err := o.front.add(b, i); err != nil {
 			return err
 		}
-		emitted, err := o.emits(b, i, false)
+		emitted, err := o.emits(b, i, afterBody)
 		if err != nil {
 			return err
 		}
@@ -274,10 +283,10 @@ func (o *repeatOp) receiveHandles(b *batch) error {
 	return err
 }
 
-// exits reports whether a row leaves the loop.
-func (o *repeatOp) exits(b *batch, i int, first bool) (bool, error) {
+// exits reports whether a row leaves the loop at a position, beforeBody or afterBody.
+func (o *repeatOp) exits(b *batch, i int, position bool) (bool, error) {
 	switch {
-	case o.step.UntilFirst != first:
+	case o.step.UntilFirst != position:
 		return false, nil
 	case o.step.Times >= 0:
 		return int64(o.round) >= o.step.Times, nil
@@ -287,10 +296,11 @@ func (o *repeatOp) exits(b *batch, i int, first bool) (bool, error) {
 	return o.until(b, i)
 }
 
-// emits reports whether a row is emitted as an intermediate result.
-func (o *repeatOp) emits(b *batch, i int, first bool) (bool, error) {
+// emits reports whether a row is emitted as an intermediate result at a position, beforeBody
+// or afterBody.
+func (o *repeatOp) emits(b *batch, i int, position bool) (bool, error) {
 	switch {
-	case o.step.EmitFirst != first:
+	case o.step.EmitFirst != position:
 		return false, nil
 	case o.step.EmitAll:
 		return true, nil
@@ -320,14 +330,14 @@ func (o *repeatOp) reset() {
 
 // frontier holds the rows of the next iteration.
 type frontier struct {
-	run    *run
-	merge  bool
-	bag    bag                // vertices, when equal traversers are merged
-	byPath bool               // merge only rows whose paths have the same labelled objects
-	places map[position]int32 // index of those rows
-	rows   batch
-	spare  batch
-	nodes  int64 // number of objects by which an iteration extends paths
+	run     *run
+	merge   bool               // merge rows at the same vertex in bag
+	bag     bag                // vertices of the next iteration
+	byPath  bool               // merge rows at the same vertex that have the same path
+	places  map[position]int32 // by position: index in rows
+	rows    batch              // rows of the next iteration that are not in bag
+	current batch              // rows of the current iteration
+	nodes   int64              // number of objects by which an iteration extends paths
 
 	live, liveNow         int   // number of rows of the next and of the current iteration
 	reserved, reservedNow int64 // their reserved bytes
@@ -402,8 +412,8 @@ type position struct {
 	path *node
 }
 
-// merged adds the bulk of a row to a row at the same vertex with the same path. It
-// returns false if there is none.
+// merged adds the bulk of row i to that of the queued row at the same vertex with the same path.
+// If there is none, it returns false, and the caller appends row i to f.rows.
 func (f *frontier) merged(b *batch, i int) (bool, error) {
 	if f.places == nil {
 		f.places = map[position]int32{}
@@ -424,34 +434,37 @@ func (f *frontier) merged(b *batch, i int) (bool, error) {
 
 // take returns the rows of the next iteration and starts collecting those of the one after it.
 func (f *frontier) take() *batch {
-	f.rows, f.spare = f.spare, f.rows
+	f.rows, f.current = f.current, f.rows
 	f.rows.clear()
 	clear(f.places)
 	if len(f.bag.ids) > 0 {
-		if f.spare.len() == 0 {
-			f.spare.clear()
-			f.spare.kind = graph.KindVertex
-		}
-		n := f.spare.len()
-		for i, h := range f.bag.ids {
-			if f.spare.kind == graph.KindVertex {
-				f.spare.ids = append(f.spare.ids, h)
-			} else {
-				f.spare.vals = append(f.spare.vals, graph.VertexOf(h))
-			}
-			f.spare.bulk = append(fill(f.spare.bulk, n+i, 1), f.bag.bulk[i])
-		}
+		f.appendBag()
 		f.bag.empty()
 	}
 	// The rows of the current iteration are released when the next one is
 	// complete. Paths share their prefixes and are released at the end.
 	f.run.meter.removeLive(f.liveNow)
 	f.liveNow, f.live = f.live, 0
-	if f.spare.path == nil {
+	if f.current.path == nil {
 		f.run.meter.release(f.reservedNow)
 		f.reservedNow, f.reserved = f.reserved, 0
 	}
-	return &f.spare
+	return &f.current
+}
+
+// appendBag appends the vertices of the bag to the rows of the current iteration.
+func (f *frontier) appendBag() {
+	if f.current.len() == 0 {
+		f.current.clear()
+		f.current.prepareHandles(graph.KindVertex, true)
+		f.current.ids = append(f.current.ids, f.bag.ids...)
+		f.current.bulk = append(f.current.bulk, f.bag.bulk...)
+		return
+	}
+	vertices := &batch{kind: graph.KindVertex, ids: f.bag.ids, bulk: f.bag.bulk}
+	for i := range vertices.ids {
+		f.current.appendRow(vertices, i)
+	}
 }
 
 func (f *frontier) reset() {
@@ -459,7 +472,7 @@ func (f *frontier) reset() {
 	f.run.meter.release(f.reserved + f.reservedNow)
 	f.live, f.liveNow, f.reserved, f.reservedNow = 0, 0, 0, 0
 	f.rows.clear()
-	f.spare.clear()
+	f.current.clear()
 	clear(f.places)
 	f.bag.close()
 }

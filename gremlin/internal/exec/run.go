@@ -54,16 +54,16 @@ type run struct {
 	meter       *meter
 	size        int // rows of a batch
 	sideEffects *sideEffects
-	sackInit    *graph.Value
+	sackInit    *graph.Value   // nil if the query uses no sacks
 	loops       []*repeatOp    // enclosing repeats of the operators being built
-	flow        []*repeatOp    // those of loops within the nested traversal being built, whose range() counts by iteration
+	flow        []*repeatOp    // enclosing repeats within the nested traversal being built; see rangeOp
 	whereEnds   []*whereTarget // targets of the where() traversals being built
 	negated     bool           // the operators being built are within an odd number of not()
 	random      func() *value.Random
 	probes      *probes
 	indexes     []string
-	pairs       value.Keys    // key and value of compared properties
-	firsts      []graph.Value // the first property of each pair
+	pairs       value.Keys    // pairs of key and value of the properties that were passed to canonical
+	firsts      []graph.Value // by index in pairs: the first property with this key and value
 	out         Outcome
 	resultBytes int64 // reserved memory of the results
 }

@@ -11,12 +11,12 @@ import (
 // lookupLabel resolves a name for a row, in this order: a key of a map, a side
 // effect, a labelled object of the path.
 func (r *run) lookupLabel(in *batch, i int, name string, pop plan.Pop) (graph.Value, bool, error) {
-	return r.scopedKey(in, i, graph.String(name), name, true, pop)
+	return r.scopedKey(in, i, graph.String(name), pop)
 }
 
-// scopedKey is lookupLabel for a key of any kind, which is searched in a map. Only if isName
-// is true, name is also searched in the side effects and the path.
-func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName bool, pop plan.Pop) (graph.Value, bool, error) {
+// scopedKey is lookupLabel for a key of any kind. A key that is not a string can only be a key
+// of a map.
+func (r *run) scopedKey(in *batch, i int, key graph.Value, pop plan.Pop) (graph.Value, bool, error) {
 	if in.kind == graph.KindNull { // the batch holds values, which may be maps
 		if es, ok := value.Entries(in.vals[i]); ok {
 			for _, e := range es {
@@ -26,9 +26,10 @@ func (r *run) scopedKey(in *batch, i int, key graph.Value, name string, isName b
 			}
 		}
 	}
-	if !isName {
+	if key.Kind() != graph.KindString {
 		return graph.Null, false, nil
 	}
+	name := key.Str()
 	if r.sideEffects.has(name) {
 		v, err := r.sideEffects.value(name)
 		return v, true, err
@@ -58,7 +59,7 @@ func (r *run) selectOp(s *plan.Select, next op) (op, error) {
 			if err != nil || !ok || v.IsNull() {
 				return graph.Null, ok, err
 			}
-			return bys[len(bys)-1].project(v)
+			return bys[len(bys)-1].project(v) // a later by() replaces the earlier ones
 		}), nil
 	}
 	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
@@ -93,12 +94,7 @@ func (r *run) selectBy(s *plan.SelectBy, next op) (op, error) {
 		if err != nil || !ok {
 			return graph.Null, false, err
 		}
-		isName := k.Kind() == graph.KindString
-		name := ""
-		if isName {
-			name = k.Str()
-		}
-		v, ok, err := r.scopedKey(in, i, k, name, isName, s.Pop)
+		v, ok, err := r.scopedKey(in, i, k, s.Pop)
 		if err != nil || !ok || v.IsNull() {
 			return v, ok, err
 		}
@@ -137,8 +133,8 @@ func (r *run) wherePred(s *plan.WherePred, next op) (op, error) {
 		if err != nil {
 			return false, err
 		}
-		bound, all, err := r.bindPred(s.Pred, in, i, by)
-		if err != nil || !ok || !all {
+		bound, isBound, err := r.bindPred(s.Pred, in, i, by)
+		if err != nil || !ok || !isBound {
 			return false, err
 		}
 		if err := r.visitParts(localValue); err != nil {
@@ -225,8 +221,8 @@ const (
 	regexBytes = 64 << 10
 )
 
-// compileRegex compiles a regular expression that is a value of the query. The parser checks
-// the length of the others.
+// compileRegex compiles a regular expression that a label refers to. The parser checks the
+// length of those in the text of the query.
 func (r *run) compileRegex(text string) (*regexp.Regexp, error) {
 	if limit := r.meter.limits.Regex; limit > 0 && int64(len(text)) > limit {
 		return nil, &LimitError{Name: "regex", Allowed: limit}
@@ -244,17 +240,17 @@ func (r *run) compileRegex(text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// whereStart starts a where() traversal at a label, and passes the target to its end. One
-// target is enough, because the traversal runs for one row at a time.
+// whereStart starts a where() traversal at a label. It sets the target with which whereEnd compares
+// the results. One target is enough, because the traversal runs for one row at a time.
 func (r *run) whereStart(s *plan.WhereStart, next op) op {
-	end := r.whereEnds[len(r.whereEnds)-1]
+	target := r.whereEnds[len(r.whereEnds)-1]
 	return r.newMapOp(s, next, func(in *batch, i int) (graph.Value, bool, error) {
-		if end.label != "" {
-			v, err := r.mustScope(in, i, end.label)
+		if target.label != "" {
+			v, err := r.mustScope(in, i, target.label)
 			if err != nil {
 				return graph.Null, false, err
 			}
-			end.want = v
+			target.want = v
 		}
 		if s.Label == "" {
 			return in.value(i), true, nil
@@ -271,8 +267,8 @@ type whereTarget struct {
 }
 
 func (r *run) whereEnd(s *plan.WhereEnd, next op) op {
-	t := r.whereEnds[len(r.whereEnds)-1]
+	target := r.whereEnds[len(r.whereEnds)-1]
 	return r.newFilterOp(next, func(in *batch, i int) (bool, error) {
-		return equal(in.value(i), t.want), nil
+		return equal(in.value(i), target.want), nil
 	})
 }

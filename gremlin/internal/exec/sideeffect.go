@@ -13,8 +13,8 @@ type sideEffects struct {
 }
 
 // A sideEffect is one side effect: the value that was collected under a name. The value is val
-// if scalar is set, list if isList is set, or the one pointer that is not nil. The value of a
-// group() has none of them before the operator of the step is built.
+// if scalar is set, list if isList is set, or the one pointer that is not nil. The side effect of
+// a group() has none of these until the operator of the step is built.
 type sideEffect struct {
 	reduce plan.Operator // combines the value with added ones; "" for the default
 	scalar bool
@@ -61,8 +61,8 @@ func newSideEffects(r *run) *sideEffects {
 	return s
 }
 
-// newSideEffect returns a side effect with an initial value. Without an operator, the
-// value is a collection to which values are added.
+// newSideEffect returns a side effect with an initial value. If the value is a set or list, and
+// the operator is "" or addAll, steps add values to it.
 func newSideEffect(v graph.Value, op plan.Operator) *sideEffect {
 	if op == "" || op == "addAll" {
 		switch v.Kind() {
@@ -330,12 +330,12 @@ func (r *run) groupEffect(s *plan.Group, next op) (op, error) {
 		return nil, err
 	}
 	e := r.sideEffects.byName[s.SideEffect]
-	if e.group == nil {
+	if e.group == nil { // several steps may share a side effect
 		e.group = g
 	}
 	return r.newRowEffect(next, func(in *batch, i int) (int64, error) {
 		e.version++
-		e.group.key = g.key
+		e.group.key = g.key // the key of this step
 		return 0, e.group.add(in, i)
 	}), nil
 }
@@ -347,7 +347,8 @@ func (r *run) groupCountEffect(s *plan.GroupCount, key projector, next op) op {
 			return 0, value.Errorf("the side effect %s is not a count", s.SideEffect)
 		}
 		e.version++
-		e.counts.key, e.counts.run = mustBy{r, key}, r
+		e.counts.run = r
+		e.counts.key = mustBy{r, key} // the key of this step; several steps may share a side effect
 		return e.counts.add(in, i)
 	})
 }

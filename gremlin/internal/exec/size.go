@@ -123,7 +123,7 @@ func (r *run) sizeOf(v graph.Value) (int64, error) {
 	}
 	if p, ok := value.As[*value.Path](v); ok {
 		if bytes, ok := flatPath(p); ok {
-			return bytes, r.meter.spend(len(p.Objects) / 4)
+			return bytes, r.meter.spend(len(p.Objects) / nodesPerUnit)
 		}
 	}
 	s := sizer{meter: r.meter}
@@ -134,7 +134,7 @@ func (r *run) sizeOf(v graph.Value) (int64, error) {
 	if s.nodes > maxNodes {
 		return 0, &LimitError{Name: "parts", Allowed: maxNodes}
 	}
-	return s.bytes, r.meter.spend(int(s.nodes%nodesPerTick) / nodesPerUnit) // sizer.add counts complete ticks
+	return s.bytes, r.meter.spend(int(s.nodes%nodesPerTick) / nodesPerUnit) // sizer.add has counted the complete ticks
 }
 
 // flatPath returns the bytes of a path without nested values, or false.
@@ -154,7 +154,7 @@ func flatPath(p *value.Path) (int64, bool) {
 // maxText limits the length of a string, so that all operations on strings are fast.
 const maxText = 8 << 20
 
-// checkLength checks that a string of a length may be created.
+// checkLength checks that a string of this length may be created.
 func (r *run) checkLength(length int64) error {
 	if length > maxText {
 		return &LimitError{Name: "text", Allowed: maxText}

@@ -45,7 +45,7 @@ func (o *graphOp) push(b *batch) error {
 	return o.flush()
 }
 
-// offer emits the elements that pass a test.
+// offer emits, as results of row i, the elements that pass the test rest, or all if it is nil.
 func (o *graphOp) offer(b *batch, i int, hs []graph.Handle, rest *condTest) error {
 	simple := b.bulk == nil && b.path == nil && b.sack == nil && !o.extend
 	for len(hs) > 0 {
@@ -84,7 +84,6 @@ func (o *graphOp) pick(b *batch, i int, hs []graph.Handle, rest *condTest, simpl
 		if err := o.emitHandle(b, i, o.kind, h, graph.NoHandle); err != nil {
 			return err
 		}
-		o.b.kind = o.kind
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"math"
 
 	"vigil/graph"
@@ -31,14 +32,19 @@ func (r *run) cutOperator(s plan.Step, next op) (op, error) {
 	return nil, nil
 }
 
-// rounds are the iteration counters of the enclosing repeats.
-type rounds [6]int32
+// rounds are the iteration counters of the enclosing repeats, as a map key.
+type rounds struct {
+	outer [6]int32
+	inner string // the counters of more deeply nested repeats, which are rare
+}
 
 func roundsOf(loops []*repeatOp) rounds {
 	var out rounds
 	for i, l := range loops {
-		if i < len(out) {
-			out[i] = l.round
+		if i < len(out.outer) {
+			out.outer[i] = l.round
+		} else {
+			out.inner += fmt.Sprintf("%d,", l.round)
 		}
 	}
 	return out
@@ -50,8 +56,8 @@ type rangeOp struct {
 	base
 	low, high int64
 	loops     []*repeatOp
-	count     int64
-	counts    map[rounds]int64
+	count     int64            // number of traversers seen, outside a repeat
+	counts    map[rounds]int64 // number of traversers seen by iteration, within a repeat
 }
 
 func (o *rangeOp) push(b *batch) error {
@@ -94,7 +100,7 @@ func (o *rangeOp) cut(b *batch, count *int64) (done bool) {
 			*count = max(o.low, *count) // what is above the lower bound does not matter and may overflow
 		}
 		if remaining := c - skip - trim; remaining != c {
-			b.bulk[i] = remaining
+			b.bulk[i] = remaining // c > 1 here, so the batch has bulks
 		}
 		b.move(i, passed)
 		passed++
@@ -113,8 +119,8 @@ func (o *rangeOp) reset() {
 type tailOp struct {
 	store
 	limit int64
-	bulk  int64
-	first int // rows before it are obsolete
+	bulk  int64 // number of traversers in the rows from first on
+	first int   // rows before it are obsolete
 }
 
 func (o *tailOp) push(b *batch) error {
@@ -407,7 +413,7 @@ func (o *sampleOp) indexOf(want float64, taken []int64) int {
 			continue
 		}
 		all := w * float64(rest)
-		if sum+max(w, all) >= want { // a negative weight reaches most with its first traverser
+		if sum+max(w, all) >= want { // if w is negative, the sum is highest after the first traverser
 			return i
 		}
 		sum += all

@@ -12,9 +12,9 @@ type tally struct {
 	run       *run
 	counts    *counts
 	reserve   func(int64) error // reserves memory until the operator is reset
-	label     bool
-	key       *keyBy
-	labels    []int64          // by vertex label
+	byLabel   bool
+	key       *keyBy           // the key whose values are counted, if not byLabel
+	labels    []int64          // counts by vertex label
 	order     []uint32         // codes in order of first occurrence
 	cells     []int64          // their counts
 	positions map[uint32]int32 // code -> index into order
@@ -35,7 +35,7 @@ func (r *run) newTally(c *counts, reserve func(int64) error) *tally {
 		if k.part != plan.PartLabel {
 			return nil
 		}
-		t.label = true
+		t.byLabel = true
 		t.labels = make([]int64, len(r.g.VertexLabels()))
 	case *keyBy:
 		if !k.known {
@@ -54,7 +54,7 @@ func (t *tally) add(b *batch) (bool, error) {
 	if b.kind != graph.KindVertex {
 		return false, nil
 	}
-	if t.label {
+	if t.byLabel {
 		for i, h := range b.ids {
 			n := &t.labels[t.run.g.VertexLabel(h)]
 			var err error

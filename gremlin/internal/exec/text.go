@@ -93,10 +93,7 @@ func substring(args []graph.Value) func(string) string {
 		clampedIndex := func(i int64) int {
 			n := int64(len(u))
 			if i < 0 {
-				if n == 0 {
-					return 0
-				}
-				return int(max(0, (n+i)%n))
+				return int(max(0, n+i))
 			}
 			return int(min(i, n))
 		}
@@ -175,5 +172,5 @@ func growth(s *plan.Call) int64 {
 	case "split":
 		return 40 // every byte can become an item of a list
 	}
-	return 3
+	return 3 // a letter can have more bytes in the other case
 }

@@ -10,8 +10,8 @@ import (
 // if some number of the range does; with Certain, if all do.
 
 // bounds builds something twice: low for the elements that certainly match, as with the
-// Reading Certain, and high for those that possibly match, as with Possible. A negated
-// part has the opposite Reading, so r.negated selects it.
+// Reading Certain, and high for those that possibly match, as with Possible. It selects the
+// Reading by r.negated, because a negated part has the opposite of the Reading of the run.
 func bounds[T any](r *run, build func() T) (low, high T) {
 	before := r.negated
 	r.negated = r.opt.Reading == Possible
@@ -25,12 +25,13 @@ func bounds[T any](r *run, build func() T) (low, high T) {
 // rangeTest converts a predicate to a test of ranges. It does not try the numbers of a
 // very wide range, but assumes that some satisfy the predicate and some do not.
 func (r *run) rangeTest(p *plan.Pred) func(low, high int64) bool {
-	possible := (r.opt.Reading == Possible) != r.negated
+	possible := r.readsAsPossible()
 	return func(low, high int64) bool {
 		const many = 1000
 		if high-low > many {
 			return possible
 		}
+		// With Possible, one number that satisfies the predicate decides; with Certain, one that does not.
 		for n := low; n <= high; n++ {
 			if p.Test(r, graph.Long(n)) == possible {
 				return possible
@@ -39,6 +40,10 @@ func (r *run) rangeTest(p *plan.Pred) func(low, high int64) bool {
 		return !possible
 	}
 }
+
+// readsAsPossible reports whether the operators being built have the Reading Possible. Those
+// within a negation have the opposite of the Reading of the run.
+func (r *run) readsAsPossible() bool { return (r.opt.Reading == Possible) != r.negated }
 
 // countRangeIs is countIs for graphs with unknown values, where a count is a range.
 func (r *run) countRangeIs(steps []plan.Step, p *plan.Pred, limit int64, kind graph.Kind) func(graph.Handle) bool {
@@ -102,7 +107,7 @@ func (r *run) valueTest(t *plan.Traversal, names []string) (func(in *batch, i in
 			keys = append(keys, k)
 		}
 	}
-	possible := (r.opt.Reading == Possible) != r.negated
+	possible := r.readsAsPossible()
 	return func(in *batch, i int) (bool, error) {
 		if len(keys) > 0 && r.anyUnknown(in.value(i), keys) {
 			return possible, nil

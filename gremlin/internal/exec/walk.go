@@ -18,18 +18,19 @@ type walk struct {
 
 	// State of the current evaluation.
 	goal  goal
-	n     int64
-	limit int64
-	visit func(graph.Handle) error
-	err   error
+	n     int64                    // toCount: number of results so far; toFind: positive if the walk has a result
+	limit int64                    // toCount stops at this number of results; 0 means no limit
+	visit func(graph.Handle) error // toVisit calls it for each result
+	err   error                    // the error that visit returned
 }
 
+// A goal is the purpose of an evaluation of a walk.
 type goal uint8
 
 const (
-	toFind goal = iota
-	toCount
-	toVisit
+	toFind  goal = iota // find out whether the walk has a result
+	toCount             // count the results
+	toVisit             // call walk.visit for each result
 )
 
 // A hop is one step of a walk.
@@ -42,7 +43,7 @@ type hop struct {
 	test   *condTest         // test of its input
 	table  *tableTest        // the part of test for elements of kind elem
 	check  func(graph.Handle) bool
-	want   bool
+	want   bool  // what test must return
 	memo   *memo // cached existence of results of the rest of the walk
 }
 
@@ -133,9 +134,9 @@ func (r *run) handleTest(s plan.Step, kind graph.Kind) func(graph.Handle) bool {
 		}
 		return func(h graph.Handle) bool { return !t(h) }
 	case *plan.And:
-		return r.connectiveTest(s.Traversals, kind, false)
+		return r.connectiveTest(s.Traversals, kind, false) // the first false decides
 	case *plan.Or:
-		return r.connectiveTest(s.Traversals, kind, true)
+		return r.connectiveTest(s.Traversals, kind, true) // the first true decides
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (r *run) countIs(steps []plan.Step, p *plan.Pred, kind graph.Kind) func(gra
 // exists reports whether the walk from h has a result.
 func (w *walk) exists(h graph.Handle) bool {
 	w.checks++
-	if w.checks == w.run.g.VertexCap()/memoAfter {
+	if w.checks == w.run.g.VertexCap()/memoDivisor {
 		w.addMemos()
 	}
 	w.goal, w.n = toFind, 0
@@ -231,7 +232,8 @@ func (w *walk) each(h graph.Handle, fn func(graph.Handle) error) error {
 	return w.err
 }
 
-// continueAt continues at h with hop i. It returns false to stop.
+// continueAt continues at h with hop i. It returns false to end the walk. It returns true to go on
+// with the next element, even if h leads to no result.
 func (w *walk) continueAt(i int, h graph.Handle) bool {
 	for ; i < len(w.hops); i++ {
 		p := &w.hops[i]
@@ -288,7 +290,7 @@ func (w *walk) continueWith(i int, to []graph.Handle) bool {
 	if !w.run.meter.tick(len(to)) {
 		return false
 	}
-	if i+1 == len(w.hops) && w.goal != toVisit {
+	if i+1 == len(w.hops) && w.goal != toVisit { // all elements of to are results
 		w.n += int64(len(to))
 		return w.goal == toCount && (w.limit == 0 || w.n < w.limit)
 	}

@@ -5,8 +5,9 @@ import (
 	"vigil/gremlin/internal/plan"
 )
 
-// walkBy recognises traversals that can be evaluated as a walk: a count or a
-// list of the results of moves and tests, or the first value of a key among them.
+// walkBy recognises traversals that can be evaluated as a [walk]: steps that move along
+// edges or test elements. The last step counts the results, lists them, or takes the
+// first value of a key among them.
 func (r *run) walkBy(t *plan.Traversal) projector {
 	n := len(t.Steps)
 	if n == 0 {
@@ -22,7 +23,7 @@ func (r *run) walkBy(t *plan.Traversal) projector {
 			return r.foldBy(t)
 		}
 	case *plan.Properties:
-		if !end.Values || len(end.Keys) != 1 || end.Filter != nil || !needsNoPath(end) {
+		if !isValuesOfKey(end) {
 			return nil
 		}
 		if w := r.walk(t.Steps[:n-1], graph.KindVertex); w != nil && w.end == graph.KindVertex {
@@ -32,13 +33,18 @@ func (r *run) walkBy(t *plan.Traversal) projector {
 	return nil
 }
 
+// isValuesOfKey reports whether a step is values(key) with a single key, which needs no path.
+func isValuesOfKey(s *plan.Properties) bool {
+	return s.Values && len(s.Keys) == 1 && s.Filter == nil && needsNoPath(s)
+}
+
 // foldBy recognises lists of vertices or of the values of a key.
 func (r *run) foldBy(t *plan.Traversal) projector {
 	p := &listBy{lazyChild: r.newLazyChild(t)}
 	steps := t.Steps[:len(t.Steps)-1]
 	if n := len(steps); n > 0 {
 		if v, ok := steps[n-1].(*plan.Properties); ok {
-			if !v.Values || len(v.Keys) != 1 || v.Filter != nil || !needsNoPath(v) {
+			if !isValuesOfKey(v) {
 				return nil
 			}
 			p.key = r.keyOf(v.Keys[0])
@@ -62,14 +68,19 @@ func (b *countBy) row(in *batch, i int) (graph.Value, bool, error) {
 	if in.kind != graph.KindVertex {
 		return b.first(in, i)
 	}
-	return graph.Long(b.w.count(in.ids[i], 0)), true, b.run.meter.err
+	return b.count(in.ids[i])
 }
 
 func (b *countBy) project(v graph.Value) (graph.Value, bool, error) {
 	if v.Kind() != graph.KindVertex {
 		return b.firstOf(v)
 	}
-	return graph.Long(b.w.count(v.Handle(), 0)), true, b.run.meter.err
+	return b.count(v.Handle())
+}
+
+func (b *countBy) count(from graph.Handle) (graph.Value, bool, error) {
+	n := b.w.count(from, 0) // sets meter.err if it exceeds the budget
+	return graph.Long(n), true, b.run.meter.err
 }
 
 // valueBy returns the first value of a key among the results of a walk.
@@ -130,8 +141,8 @@ func (b *selectedBy) project(v graph.Value) (graph.Value, bool, error) {
 type listBy struct {
 	*lazyChild
 	w        *walk
-	key      *keyBy
-	reserved int64 // reserved memory of the last list
+	key      *keyBy // nil for vertices
+	reserved int64  // reserved memory of the last list
 }
 
 func (b *listBy) row(in *batch, i int) (graph.Value, bool, error) {

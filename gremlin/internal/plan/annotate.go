@@ -64,7 +64,7 @@ func needLabels(labels ...string) need {
 // the path each step must store. Paths and labels that no later step uses are
 // dropped, so that equal traversers can be merged.
 func Annotate(r *Root) {
-	markOrigins(&r.Traversal, false)
+	markOrigins(&r.Traversal, false) // a query has no edges before its first step
 	a := annotator{keep: keptLabels(r), assigned: givenLabels(r)}
 	after := need{full: r.FullPath}
 	if r.Sack != nil && r.Sack.Merge != "" {
@@ -162,14 +162,14 @@ func (a *annotator) droppedLabels(s Step, n need) []string {
 // children annotates the nested traversals of s and returns their need.
 func (a *annotator) children(s Step, after need) need {
 	out := need{}
-	eval := func(ts ...*Traversal) {
+	eval := func(ts ...*Traversal) { // the paths of their results are not used
 		for _, t := range ts {
 			if t != nil {
 				out = out.with(a.chain(t, need{}))
 			}
 		}
 	}
-	flow := func(ts ...*Traversal) {
+	flow := func(ts ...*Traversal) { // their results go on to the step after s
 		for _, t := range ts {
 			out = out.with(a.chain(t, after))
 		}
@@ -313,9 +313,9 @@ func MakesObject(s Step) bool {
 	return true
 }
 
-// markOrigins finds the otherV() steps whose edges carry the vertex from which they
-// were reached, so that no path is needed. It reports whether the results of t
-// are such edges, given whether its input is.
+// markOrigins finds the otherV() steps that need no path, because their edges carry the vertex
+// from which they were reached. known says whether the input of t consists of such edges.
+// markOrigins reports whether the results of t do.
 func markOrigins(t *Traversal, known bool) bool {
 	for _, s := range t.Steps {
 		childrenKnown := true
@@ -328,8 +328,10 @@ func markOrigins(t *Traversal, known bool) bool {
 		case *OtherEnd:
 			s.Simple = known
 			known = false
-		case *Local, *Union, *Optional, *Coalesce:
+		case *Local, *Union, *Coalesce:
 			known = childrenKnown
+		case *Optional:
+			known = known && childrenKnown // its input can pass unchanged
 		case *Choose, *Repeat:
 			known = false
 		default:

@@ -55,7 +55,7 @@ func Build(q *syntax.Query, bind Binding) (*Root, error) {
 type builder struct {
 	bind       Binding
 	root       *Root
-	productive []string // productiveKeys of ProductiveByStrategy; where any other key is missing, by() yields null
+	productive []string // productiveKeys of ProductiveByStrategy: by() yields null for every other key that is missing
 	allProduce bool     // ProductiveByStrategy without keys: by() yields null for every missing key
 	noConnect  bool     // infix and() and or() are disabled
 	decorate   []func(*Traversal)
@@ -65,7 +65,7 @@ type builder struct {
 
 // scope describes the context of a chain.
 type scope struct {
-	root   bool
+	root   bool // the steps of the query itself
 	repeat bool // the body of a repeat
 	inLoop bool // anywhere within a repeat
 }
@@ -97,7 +97,8 @@ func (b *builder) chain(steps []syntax.Step, sc scope) (*Traversal, error) {
 	return t, nil
 }
 
-// withPosition adds the position of a step to an error that has none.
+// withPosition adds the position of a step to an error that has none. The zero Step has no
+// position.
 func withPosition(s syntax.Step, err error) error {
 	switch err.(type) {
 	case *Error, *syntax.Error:
@@ -123,11 +124,9 @@ func isReducing(s Step) bool {
 
 // step adds one step to a chain, or applies it as a modulator to the previous step.
 func (b *builder) step(t *Traversal, s syntax.Step, sc scope, first bool) error {
-	sc.root = false
 	if done, err := b.modulate(t, s, sc); done || err != nil {
 		return err
 	}
-	sc.repeat = false
 	for _, family := range []func(syntax.Step, scope, bool) (Step, error){
 		b.moves, b.filters, b.scopes, b.maps, b.reducers, b.branches, b.effects, b.calls,
 	} {

@@ -42,7 +42,7 @@ func (b *builder) value(a syntax.Arg) (graph.Value, error) {
 		}
 		return v, nil
 	case *syntax.RuntimeValue:
-		if a.Name == "UUID" && b.bind.UUID != nil {
+		if a.Name == "UUID" {
 			return graph.UUID(b.bind.UUID()), nil
 		}
 		return graph.DateTime(b.bind.Now), nil
@@ -206,7 +206,7 @@ func (b *builder) int(a syntax.Arg) (int64, error) {
 	return v.Int(), nil
 }
 
-// requireInt returns an error for a value without an Int.
+// requireInt returns an error for a value that is not an integer of at most 64 bits.
 func requireInt(v graph.Value) error {
 	if !v.IsInteger() {
 		return fmt.Errorf("a whole number was expected, not %s", v)
@@ -233,6 +233,7 @@ func token(a syntax.Arg, e syntax.Enum) (string, bool) {
 	return t.Name, true
 }
 
+// predOps are the operations of predicates. textPred negates those whose name begins with not.
 var predOps = map[string]PredOp{
 	"eq": Eq, "neq": Neq, "lt": Lt, "lte": Lte, "gt": Gt, "gte": Gte, "within": Within, "without": Without,
 	"startingWith": StartingWith, "endingWith": EndingWith, "containing": Containing, "regex": Regex,
@@ -266,7 +267,7 @@ func (b *builder) pred(p *syntax.Predicate) (*Pred, error) {
 	if !ok {
 		return nil, fmt.Errorf("predicate %s is not supported", p.Name)
 	}
-	if op < Within {
+	if op < Within { // a comparison
 		return &Pred{Op: op, Value: vs[0]}, nil
 	}
 	return textPred(p.Name, op, vs[0])

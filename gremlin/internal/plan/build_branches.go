@@ -18,7 +18,7 @@ func (b *builder) branches(s syntax.Step, sc scope, first bool) (Step, error) {
 		return b.choose(s.Args, sc)
 	case "branch":
 		by, err := b.by(s.Args, sc)
-		by.Productive = false
+		by.Productive = false // ProductiveByStrategy affects only by()
 		return &Choose{Choice: by}, err
 	case "coalesce":
 		ts, err := b.children(s.Args, sc)
@@ -66,7 +66,7 @@ func makeSource(t *Traversal) {
 func (b *builder) choose(args []syntax.Arg, sc scope) (Step, error) {
 	if len(args) == 1 {
 		by, err := b.by(args, sc)
-		by.Productive = false
+		by.Productive = false // as in branches
 		return &Choose{Choice: by, First: true}, err
 	}
 	test, err := b.child(args[0], sc)
@@ -74,7 +74,7 @@ func (b *builder) choose(args []syntax.Arg, sc scope) (Step, error) {
 		return nil, err
 	}
 	c := &Choose{Test: test, First: true}
-	for i, a := range args[1:] {
+	for i, a := range args[1:] { // then, else
 		t, err := b.child(a, sc)
 		if err != nil {
 			return nil, err

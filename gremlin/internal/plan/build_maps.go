@@ -137,7 +137,7 @@ func readsLabels(t *Traversal) bool {
 	return len(last(t).Info().Labels) > 0
 }
 
-// startsAt reports whether a step is an as() that a traversal starts with.
+// startsAt reports whether s stands for an as() at the start of a traversal.
 func startsAt(s *Identity) bool { return s.Name == "as" && len(s.Labels) > 0 }
 
 // scopeWhere converts the start and end labels of a where() traversal to steps.
@@ -165,7 +165,8 @@ func scopeWhere(t *Traversal) error {
 		return fmt.Errorf("The end step of a where()-traversal can only have one label: %s", end.Labels)
 	}
 	if _, ok := t.Steps[0].(*WhereStart); !ok {
-		t.Steps = slices.Insert(t.Steps, 0, Step(&WhereStart{Meta{Name: "as"}, ""}))
+		const current = "" // start at the current object, not at a label
+		t.Steps = slices.Insert(t.Steps, 0, Step(&WhereStart{Meta{Name: "as"}, current}))
 	}
 	t.Steps = append(t.Steps, &WhereEnd{Meta{Name: "as"}, end.Labels[0]})
 	end.Labels = nil

@@ -78,9 +78,12 @@ func (b *builder) by(args []syntax.Arg, sc scope) (By, error) {
 		return by, nil
 	case *syntax.Traversal:
 		t, err := b.child(a, sc)
+		if err != nil {
+			return by, err
+		}
 		by.Kind, by.Traversal = ByTraversal, t
-		by.Productive = b.allProduce && err == nil && len(t.Steps) > 0 && !isReducing(t.Steps[len(t.Steps)-1])
-		return by, err
+		by.Productive = b.allProduce && len(t.Steps) > 0 && !isReducing(last(t)) // TinkerPop leaves out reducing steps, too
+		return by, nil
 	}
 	key, _, err := b.name(args[0])
 	by.Kind, by.Key = ByKey, key
@@ -207,6 +210,8 @@ func groupBy(g *Group, by By) error {
 
 // loop handles repeat() and its modulators, which may occur in any order.
 func (b *builder) loop(t *Traversal, s syntax.Step, sc scope) error {
+	// s belongs to the previous step if that is a repeat which does not have this part yet.
+	// Otherwise, s begins a new repeat.
 	r, _ := last(t).(*Repeat)
 	fits := r != nil
 	switch s.Name {
@@ -214,7 +219,7 @@ func (b *builder) loop(t *Traversal, s syntax.Step, sc scope) error {
 		fits = fits && r.Body == nil
 	case "emit":
 		fits = fits && r.Emit == nil && !r.EmitAll
-	default:
+	case "until", "times":
 		fits = fits && r.Until == nil && r.Times < 0
 	}
 	if !fits {
@@ -226,7 +231,8 @@ func (b *builder) loop(t *Traversal, s syntax.Step, sc scope) error {
 		return b.body(r, s, sc)
 	case "times":
 		n, err := b.int(s.Args[0])
-		r.Times, r.UntilFirst = max(n, 0), r.Body == nil // TinkerPop compares the iterations with n
+		r.Times = max(n, 0) // TinkerPop tests loops >= n, so a negative n is like 0; here it would mean no times()
+		r.UntilFirst = r.Body == nil
 		return err
 	case "until":
 		var err error

@@ -13,18 +13,12 @@ func (b *builder) moves(s syntax.Step, _ scope, first bool) (Step, error) {
 	case "V", "E":
 		ids, err := b.flat(s.Args)
 		return &Graph{Edges: s.Name == "E", ByID: len(s.Args) > 0, IDs: ids, Mid: !first}, err
-	case "out":
-		return b.move(Out, false, s.Args)
-	case "in":
-		return b.move(In, false, s.Args)
-	case "both":
-		return b.move(Both, false, s.Args)
-	case "outE":
-		return b.move(Out, true, s.Args)
-	case "inE":
-		return b.move(In, true, s.Args)
-	case "bothE":
-		return b.move(Both, true, s.Args)
+	case "out", "outE":
+		return b.move(Out, s.Name == "outE", s.Args)
+	case "in", "inE":
+		return b.move(In, s.Name == "inE", s.Args)
+	case "both", "bothE":
+		return b.move(Both, s.Name == "bothE", s.Args)
 	case "to", "toE":
 		d, _ := token(s.Args[0], syntax.Direction)
 		return b.move(direction(d), s.Name == "toE", s.Args[1:])
@@ -205,10 +199,13 @@ func (b *builder) rangeOf(name string, local bool, args []syntax.Arg) (Step, err
 			return nil, err
 		}
 	}
-	if low != -1 && high != -1 && low > high {
+	if low != -1 && high != -1 && low > high { // -1 means no limit
 		return nil, fmt.Errorf("Not a legal range: [%d, %d]", low, high)
 	}
-	low = max(low, 0) // differences from the smallest integer would overflow
+	low = max(low, 0) // the same range; with the smallest integer, high-low would overflow
+	if high < -1 {
+		high = 0 // an empty range, as in TinkerPop
+	}
 	if local {
 		return &RangeLocal{Low: low, High: high}, nil
 	}

@@ -186,12 +186,15 @@ func (b *builder) partition(conf map[string]syntax.Arg) error {
 	return nil
 }
 
+// partitionFilter keeps the properties of the readable partitions, but not the property that
+// names the partition.
 func partitionFilter(key string, inside Cond) *Traversal {
-	other := Cond{Part: PartKey, Pred: &Pred{Op: Neq, Value: graph.String(key)}}
-	return &Traversal{Steps: []Step{&Has{Meta: Meta{Name: "has"}, Conds: []Cond{inside, other}}}}
+	notPartition := Cond{Part: PartKey, Pred: &Pred{Op: Neq, Value: graph.String(key)}}
+	return &Traversal{Steps: []Step{&Has{Meta: Meta{Name: "has"}, Conds: []Cond{inside, notPartition}}}}
 }
 
-// insertAfter inserts steps after others. The labels of a step move to the last inserted one.
+// insertAfter inserts, after each step s, the steps that more(s) returns. The labels of s
+// move to the last of them.
 func insertAfter(steps []Step, more func(Step) []Step) []Step {
 	var out []Step
 	for _, s := range steps {
@@ -217,9 +220,12 @@ func (b *builder) applyStrategies() {
 	}
 }
 
-// isLazy reports whether a side effect is written one traverser at a time, so that
-// other steps can see it grow.
+// isLazy reports whether a side effect is written one traverser at a time: other steps
+// can then see it grow.
 func isLazy(r *Root) bool {
+	// visit reports whether t or a traversal nested in it writes such a side effect. If single is
+	// true, t runs for one traverser at a time. Nested traversals always do, except those of
+	// union(), choose() and repeat(), which run as their step does.
 	var visit func(t *Traversal, single bool) bool
 	visit = func(t *Traversal, single bool) bool {
 		for _, s := range t.Steps {

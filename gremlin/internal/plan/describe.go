@@ -11,8 +11,8 @@ import (
 // Describe formats a step in query syntax, as far as possible.
 func Describe(s Step) string {
 	text := describe(s)
-	for _, by := range Bys(s) {
-		if c, ok := s.(*Choose); !ok || c.Test != nil {
+	if _, isChoose := s.(*Choose); !isChoose { // its By is an argument, not a by()
+		for _, by := range Bys(s) {
 			text += ".by(" + by.describe() + ")"
 		}
 	}
@@ -184,12 +184,13 @@ func optional(name string) string {
 }
 
 func values(vs []graph.Value) string {
-	out := make([]string, min(len(vs), 9))
-	for i := range out {
-		out[i] = literalText(vs[i])
-		if i == 8 {
-			out[i] = fmt.Sprintf("... %d in all", len(vs))
-		}
+	const maxShown = 8
+	var out []string
+	for _, v := range vs[:min(len(vs), maxShown)] {
+		out = append(out, literalText(v))
+	}
+	if len(vs) > maxShown {
+		out = append(out, fmt.Sprintf("... %d in all", len(vs)))
 	}
 	return strings.Join(out, ", ")
 }
@@ -341,11 +342,11 @@ func (p *Pred) Name() string { return predNames[p.Op] }
 func (p *Pred) String() string {
 	name := p.Name()
 	switch {
-	case p.Op < Within:
+	case p.Op < Within: // eq, neq, lt, lte, gt, gte
 		return name + "(" + literalText(p.Value) + ")"
 	case p.Op == Within || p.Op == Without:
 		return name + "(" + values(p.Values) + ")"
-	case p.Op < AllOf:
+	case p.Op < AllOf: // typeOf and the text predicates
 		return name + "(" + strconv.Quote(p.Text) + ")"
 	}
 	args := make([]string, len(p.Args))

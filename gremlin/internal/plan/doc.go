@@ -28,10 +28,10 @@ type Meta struct {
 	// Annotate sets the following fields.
 	Extend   bool     // results extend the path
 	Attach   bool     // labels are attached to the current object
-	DropPath bool     // later steps do not use the path
+	DropPath bool     // this step uses the path, and no later step does
 	Forget   []string // labels that are lost here; see keptLabels
 	ID       int      // number within the plan, for profile and seeds
-	free     bool     // the path after this step is not used
+	free     bool     // no later step uses the path, whether or not this one does
 }
 
 // Info returns m itself; embedding Meta makes a type a [Step].

@@ -1,12 +1,15 @@
 package plan
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
-// keptLabels determines which labels the reference implementation keeps at the
-// steps that use labels. It drops labels that later steps of the same chain do
-// not mention, and does not consider what by() modulators use in the next
-// iteration of a repeat. That affects results, so the engine does the same.
-// Steps that are not in the returned map lose nothing.
+// keptLabels returns the labels that TinkerPop keeps at each step that uses labels. At such
+// a step, TinkerPop drops the labels that no later step of the same or of an enclosing chain
+// mentions, even if a by() modulator uses them in the next iteration of a repeat. This affects
+// results, so the engine drops the same labels. Steps that are not in the returned map drop
+// no labels.
 func keptLabels(r *Root) map[Step]map[string]bool {
 	if r.FullPath {
 		return nil
@@ -57,6 +60,7 @@ func mentions(s Step) labelSet {
 	return ownNeed(s).labels
 }
 
+// add adds the keys of from, whatever their values: those of need.labels can be false.
 func add(to, from labelSet) {
 	for l := range from {
 		to[l] = true
@@ -93,7 +97,8 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 			}
 		}
 	}
-	outer, loop := labelSet{}, false
+	outer := labelSet{} // labels that the enclosing steps, or steps after them, mention
+	loop := false       // t is within a repeat
 	for _, p := range parents {
 		_, repeat := p.step().(*Repeat)
 		loop = loop || repeat
@@ -105,18 +110,19 @@ func (k *keeper) visit(t *Traversal, parents []frame) {
 	for i, s := range t.Steps {
 		if dropsLabels(s) {
 			k.add(s, outer)
-			if loop {
+			if loop { // the steps before s run again after it
 				k.add(s, needed)
 			}
 		}
 		for _, c := range Children(s) {
-			k.visit(c, append(parents[:len(parents):len(parents)], frame{t, i}))
+			k.visit(c, append(slices.Clip(parents), frame{t, i}))
 		}
 	}
 }
 
-// parent makes the steps before the enclosing step of a nested traversal, and the other
-// traversals of the enclosing step, keep the labels that the nested traversal uses.
+// parent makes the steps before the enclosing step of a nested traversal keep the labels that
+// the nested traversal uses. If the enclosing step has several nested traversals, the steps in
+// all of them, including the nested traversal itself, keep these labels too.
 func (k *keeper) parent(p frame, needed labelSet) {
 	children := Children(p.step())
 	count := len(children)

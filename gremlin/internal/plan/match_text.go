@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestText reports whether a string satisfies a text predicate. Its work is
+// TestText reports whether a string satisfies a text predicate. The work is
 // proportional to the length of the string.
 func (p *Pred) TestText(t Tester, s string) bool {
 	switch p.Op {
@@ -35,7 +35,8 @@ func (p *Pred) matches(t Tester, s string) bool {
 	if len(s) < bytesPerCheck {
 		return t.Tick(len(s)/regexBytesPerUnit) && p.Re.MatchString(s)
 	}
-	return p.Re.MatchReader(&meteredText{t: t, rest: s}) && t.Tick(0) // false if the text was cut because the budget is exceeded
+	found := p.Re.MatchReader(&meteredText{t: t, rest: s})
+	return found && t.Tick(0) // a match does not count if the budget was exceeded: the text may have been cut
 }
 
 // bytesPerCheck is the number of bytes between two checks of the budget.

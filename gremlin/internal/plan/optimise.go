@@ -7,7 +7,7 @@ func Optimise(r *Root) {
 	Walk(&r.Traversal, func(s Step) { o.usesPaths = o.usesPaths || ownNeed(s).full && !isOtherEnd(s) })
 	o.usesPaths = o.usesPaths || r.FullPath
 	o.chain(&r.Traversal)
-	Annotate(r)
+	Annotate(r) // for o.bulk; the rewrites after it make the annotations obsolete
 	if !r.Lazy && !r.NoBulk && r.Sack == nil && !o.usesSacks() {
 		o.bulk(&r.Traversal)
 	}
@@ -21,7 +21,7 @@ func Optimise(r *Root) {
 // optimiser holds facts about the whole query.
 type optimiser struct {
 	root      *Root
-	usesPaths bool // some step uses whole paths
+	usesPaths bool // some step uses whole paths; otherV() does not count, because it uses only their vertices
 }
 
 func isOtherEnd(s Step) bool {
@@ -100,8 +100,8 @@ func overEdges(steps []Step) []Step {
 	return out
 }
 
-// movesFromEdge reports whether a step moves from an edge that was reached in a
-// direction to its other end.
+// movesFromEdge reports whether s moves to the far end of an edge that was reached in
+// direction d.
 func movesFromEdge(d Direction, s Step) bool {
 	switch s := s.(type) {
 	case *OtherEnd:

@@ -17,9 +17,9 @@ func simplifyTests(steps []Step) []Step {
 		}
 		switch s := out[i].(type) {
 		case *Filter:
-			out[i] = simplifyCount(s, s.Traversal, false)
+			out[i] = simplifyCount(s, s.Traversal)
 		case *Not:
-			out[i] = simplifyCount(s, s.Traversal, true)
+			out[i] = simplifyCount(s, s.Traversal)
 		}
 	}
 	return out
@@ -63,10 +63,10 @@ func replaceTrailingValues(t *Traversal) {
 	}
 }
 
-// simplifyCount returns a step that is equivalent to where(x.count().is(p)), or to
-// not(x.count().is(p)) if negated is set: where(x) or not(x) for an existence test, else
-// s with a limit() before its count(). It returns any other step unchanged.
-func simplifyCount(s Step, t *Traversal, negated bool) Step {
+// simplifyCount simplifies where(x.count().is(p)) and not(x.count().is(p)); t is the traversal
+// of s. For an existence test, it returns where(x) or not(x), else s with a limit() before the
+// count(). It returns any other step unchanged.
+func simplifyCount(s Step, t *Traversal) Step {
 	n := len(t.Steps)
 	if n < 3 {
 		return s
@@ -76,6 +76,7 @@ func simplifyCount(s Step, t *Traversal, negated bool) Step {
 	if !ok || !isOK || len(count.Labels)+len(is.Labels) > 0 || hasSideEffects(t) {
 		return s
 	}
+	_, negated := s.(*Not)
 	wantResult, limit := limitOfCount(is.Pred)
 	counted := &Traversal{Steps: t.Steps[:n-2]}
 	meta := Meta{Name: s.Info().Name, Labels: s.Info().Labels}
@@ -104,7 +105,7 @@ func limitOfCount(p *Pred) (wantResult *bool, limit int64) {
 		for _, a := range p.Args {
 			existence, n := limitOfCount(a)
 			if existence != nil {
-				n = 1
+				n = 1 // the first result decides
 			}
 			if n == 0 {
 				return nil, 0
@@ -139,7 +140,7 @@ func limitOfComparison(p *Pred) (wantResult *bool, limit int64) {
 	case n == 0 && (p.Op == Eq || p.Op == Lte), n == 1 && p.Op == Lt:
 		return new(false), 0
 	case p.Op == Gte || p.Op == Lt:
-		return nil, max(n, 1)
+		return nil, max(n, 1) // a limit of 0 would mean that there is none
 	}
 	return nil, n + 1
 }
@@ -222,8 +223,9 @@ func inlineSteps(t *Traversal) []Step {
 	return t.Steps
 }
 
-// asHas returns the has step that tests the same: has(k, p) for values(k).is(p), and has(k)
-// for values(k). It returns nil for other traversals.
+// asHas returns the has step that tests the same: has(k, p) for values(k).is(p), has(k)
+// for values(k) or properties(k), and has(label, p) for label().is(p). It returns nil for
+// other traversals.
 func asHas(t *Traversal) *Has {
 	if len(t.Steps) == 0 || len(t.Steps) > 2 || len(t.Steps[0].Info().Labels) > 0 {
 		return nil

@@ -135,13 +135,7 @@ func hasLimit(steps []Step) bool {
 		switch s := s.(type) {
 		case *Range, *Coin, *TimeLimit:
 			return true
-		case *Order, *Count, *Reduce, *Fold, *Tail, *Sample, *Cap, *Aggregate:
-			return false
-		case *Group:
-			return false
-		case *GroupCount:
-			return false
-		case *TreeOf:
+		case *Order, *Count, *Reduce, *Fold, *Tail, *Sample, *Cap, *Aggregate, *Group, *GroupCount, *TreeOf:
 			return false
 		case *Local:
 			if hasSideEffects(s.Traversal) {

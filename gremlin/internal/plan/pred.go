@@ -88,7 +88,7 @@ func (p *Pred) acceptsOrder(c int) bool {
 }
 
 func (p *Pred) isMember(s Tester, v graph.Value) bool {
-	if p.Keys != nil && v.Kind() == graph.KindString { // equal numbers can have different hashes
+	if p.Keys != nil && v.Kind() == graph.KindString { // not numbers: equal ones can have different hashes
 		return p.Keys.Find(v) >= 0
 	}
 	if p.Set != nil {

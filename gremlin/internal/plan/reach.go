@@ -43,13 +43,15 @@ func ReachOf(r *Root) (Reach, bool) {
 		switch s := s.(type) {
 		case *Has, *HasNot, *Filter, *Not, *And, *Or, *Identity:
 			f.step(s, 0)
-		case *Dedup: // every vertex arrives once
+		case *Dedup: // without arguments, it keeps all: every vertex arrives once
 			f.known = f.known && len(s.Over) == 0 && s.By == nil
 		default:
 			return Reach{}, false
 		}
 	}
-	f.Out, f.In, f.Moves = slices.Sorted(maps.Keys(f.out)), slices.Sorted(maps.Keys(f.in)), f.farthest
+	f.Out = slices.Sorted(maps.Keys(f.out))
+	f.In = slices.Sorted(maps.Keys(f.in))
+	f.Moves = f.farthest
 	if f.repeats {
 		f.Moves = Unlimited
 	}
@@ -64,8 +66,8 @@ type reachFinder struct {
 	known    bool // every step so far is known
 }
 
-// chain records the moves of a chain that starts at a distance, in moves, and returns
-// the distance at which it ends.
+// chain records the moves of t and returns the distance at which t ends. distance is where t
+// starts: a number of moves from the vertex about which the query decides.
 func (f *reachFinder) chain(t *Traversal, distance int) int {
 	for i, s := range t.Steps {
 		if keepsArbitrary(s) && (i+1 == len(t.Steps) || !onlyCounts(t.Steps[i+1])) {
@@ -78,8 +80,8 @@ func (f *reachFinder) chain(t *Traversal, distance int) int {
 }
 
 // keepsArbitrary reports whether a step chooses arbitrarily which of several objects it
-// keeps. The choice depends on the order of edges, on which a verdict must not depend; the
-// number of kept objects does not. The next step must therefore only count them.
+// keeps. The choice depends on the order of edges, and a verdict must not. The number of
+// kept objects does not depend on that order, so the next step may count them.
 func keepsArbitrary(s Step) bool {
 	switch s.(type) {
 	case *Range, *Dedup:
@@ -100,8 +102,8 @@ func onlyCounts(s Step) bool {
 	return false
 }
 
-// hasSeveral reports whether a traversal may have several results for one object. Which of
-// them is the first depends on the order of edges.
+// hasSeveral reports whether a traversal may have several results for one object, in an
+// order that depends on the order of edges.
 func hasSeveral(t *Traversal) bool {
 	several := false
 	for _, s := range t.Steps {
@@ -139,7 +141,7 @@ func (f *reachFinder) step(s Step, distance int) int {
 	case *Properties:
 		f.known = f.known && s.Filter == nil
 		return distance
-	case *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred: // they use the first result of a nested traversal
+	case *Call, *Dedup, *Math, *PathFilter, *Select, *WherePred: // these use only the first result of a nested traversal
 		f.known = f.known && !slices.ContainsFunc(Children(s), hasSeveral)
 		f.children(s, distance) // some return to earlier objects of the path, which are not farther away
 		return distance

@@ -43,7 +43,7 @@ type Pattern struct {
 type Union struct {
 	Meta
 	Traversals []*Traversal
-	Start      bool
+	Start      bool // a source: it has no input
 	AnyOrder   bool // results may have any order
 }
 
@@ -70,7 +70,7 @@ type Option struct {
 // Choose sends each object to the options that a traversal selects.
 type Choose struct {
 	Meta
-	Choice  By
+	Choice  By         // selects by its value, if Test is nil
 	Test    *Traversal // if-then-else: selects by whether this has a result
 	Options []Option
 	First   bool // use only the first matching option (choose), not all (branch)
@@ -91,15 +91,15 @@ type Optional struct {
 // Repeat runs a traversal iteratively.
 type Repeat struct {
 	Meta
-	Loop       string
+	Loop       string // name for loops(), "" for none
 	Body       *Traversal
 	Until      *Traversal
 	Emit       *Traversal
 	EmitAll    bool
 	Times      int64 // negative for not given
-	UntilFirst bool
-	EmitFirst  bool
-	Merge      bool // traversers at the same object may be merged between iterations
+	UntilFirst bool  // until() or times() precedes repeat()
+	EmitFirst  bool  // emit() precedes repeat()
+	Merge      bool  // traversers at the same object may be merged between iterations
 
 	// MergeByPath allows merging traversers at the same object whose paths have the same
 	// labelled objects.

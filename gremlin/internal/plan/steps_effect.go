@@ -31,7 +31,7 @@ type Cap struct {
 type Inject struct {
 	Meta
 	Values []graph.Value
-	Start  bool
+	Start  bool // a source: it has no input
 }
 
 // Barrier collects all traversers and merges equal ones.

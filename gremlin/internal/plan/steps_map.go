@@ -54,6 +54,7 @@ type Order struct {
 	Limit int64 // number of results needed; negative for all
 }
 
+// hasShuffle reports whether the order is random: a shuffle only counts in the last by().
 func (o *Order) hasShuffle() bool {
 	return len(o.Bys) > 0 && o.Bys[len(o.Bys)-1].Sort == Shuffle
 }

@@ -21,7 +21,7 @@ func (b *builder) subgraph(conf map[string]syntax.Arg) error {
 		if !ok {
 			continue
 		}
-		if _, err := b.child(a, scope{}); err != nil {
+		if _, err := b.child(a, scope{}); err != nil { // only to report errors early
 			return err
 		}
 		*slot = func() *Traversal {
@@ -62,17 +62,25 @@ func (c criteria) viaEdges(steps []Step) []Step {
 			continue
 		}
 		e := &Move{Meta: Meta{Name: m.Name + "E"}, Dir: m.Dir, ToEdge: true, ByLabel: m.ByLabel, EdgeLabels: m.EdgeLabels}
-		out = append(out, e)
-		switch m.Dir {
-		case Both:
-			out = append(out, &OtherEnd{Meta: Meta{Name: "otherV", Labels: m.Labels}})
-		case Out:
-			out = append(out, &EdgeEnd{Meta: Meta{Name: "inV", Labels: m.Labels}, Dir: In})
-		default:
-			out = append(out, &EdgeEnd{Meta: Meta{Name: "outV", Labels: m.Labels}, Dir: Out})
-		}
+		end := farEnd(m.Dir)
+		end.Info().Labels = m.Labels
+		out = append(out, e, end)
 	}
 	return out
+}
+
+func inV() Step  { return &EdgeEnd{Meta: Meta{Name: "inV"}, Dir: In} }
+func outV() Step { return &EdgeEnd{Meta: Meta{Name: "outV"}, Dir: Out} }
+
+// farEnd returns the step to the far end of an edge that was reached in direction d.
+func farEnd(d Direction) Step {
+	switch d {
+	case Out:
+		return inV()
+	case In:
+		return outV()
+	}
+	return &OtherEnd{Meta: Meta{Name: "otherV"}}
 }
 
 // filterAfter returns the filters for the results of a step.
@@ -80,12 +88,12 @@ func (c criteria) filterAfter(s Step) []Step {
 	switch s := s.(type) {
 	case *Graph:
 		if s.Edges {
-			return c.edgeFilter(Both, true)
+			return c.edgeFilter(inV(), outV())
 		}
 		return c.vertexFilter()
 	case *Move:
 		if s.ToEdge {
-			return c.edgeFilter(s.Dir, false)
+			return c.edgeFilter(farEnd(s.Dir))
 		}
 		return c.vertexFilter()
 	case *EdgeEnd, *OtherEnd:
@@ -111,9 +119,9 @@ func (c criteria) vertexFilter() []Step {
 	return []Step{filterBy(c.vertex())}
 }
 
-// edgeFilter returns the filters for edges that were reached in a direction or
-// from the graph itself.
-func (c criteria) edgeFilter(d Direction, fromGraph bool) []Step {
+// edgeFilter returns the filters for edges. ends are the steps to those end points that
+// must be visible, too.
+func (c criteria) edgeFilter(ends ...Step) []Step {
 	var out []Step
 	if c.edge != nil {
 		out = append(out, filterBy(c.edge()))
@@ -121,16 +129,8 @@ func (c criteria) edgeFilter(d Direction, fromGraph bool) []Step {
 	if c.vertex == nil || !c.adjacent {
 		return out
 	}
-	end := func(s Step) Step { return filterBy(&Traversal{Steps: []Step{s, filterBy(c.vertex())}}) }
-	in := &EdgeEnd{Meta: Meta{Name: "inV"}, Dir: In}
-	from := &EdgeEnd{Meta: Meta{Name: "outV"}, Dir: Out}
-	switch {
-	case fromGraph:
-		return append(out, end(in), end(from))
-	case d == Out:
-		return append(out, end(in))
-	case d == In:
-		return append(out, end(from))
+	for _, end := range ends {
+		out = append(out, filterBy(&Traversal{Steps: []Step{end, filterBy(c.vertex())}}))
 	}
-	return append(out, end(&OtherEnd{Meta: Meta{Name: "otherV"}}))
+	return out
 }

@@ -10,16 +10,16 @@ import (
 // Touched is the part of a graph that a plan can read. A change outside of it
 // cannot change the result.
 type Touched struct {
-	Labels    []string // labels of vertices that it may start from or tests
+	Labels    []string // labels of vertices from which the plan may start or which it tests
 	AllLabels bool     // any vertex may be read
-	Keys      []string // properties it reads
-	AllKeys   bool     // it reads properties of any key
-	Edges     []string // labels of edges that it traverses
-	AllEdges  bool     // it traverses edges of any label
-	Time      bool     // it uses the current time, so that its result may change by itself
+	Keys      []string // keys of the properties that the plan reads
+	AllKeys   bool     // the plan reads properties of any key
+	Edges     []string // labels of edges that the plan traverses
+	AllEdges  bool     // the plan traverses edges of any label
+	Time      bool     // the plan uses the current time: its result may change without a change of the graph
 }
 
-// Touches computes what a plan can read. It may overestimate.
+// Touches computes what a plan can read. It may overestimate. The caller sets Time.
 func Touches(r *Root) Touched {
 	t := toucher{labels: map[string]bool{}, keys: map[string]bool{}, edges: map[string]bool{}}
 	Walk(&r.Traversal, t.step)
@@ -68,22 +68,19 @@ func (t *toucher) step(s Step) {
 // start records the elements that a V() or E() may find.
 func (t *toucher) start(g *Graph) {
 	t.conds(g.Conds)
-	if g.Edges {
-		names, ok := labelsOf(g.Conds)
-		t.AllEdges = t.AllEdges || !ok
-		if ok {
-			for _, n := range names {
-				t.edges[n] = true
-			}
-		}
+	names, ok := labelsOf(g.Conds)
+	if !g.Edges {
+		t.AllLabels = t.AllLabels || !ok
 		return
 	}
-	if _, ok := labelsOf(g.Conds); !ok {
-		t.AllLabels = true
+	t.AllEdges = t.AllEdges || !ok
+	for _, n := range names {
+		t.edges[n] = true
 	}
 }
 
-// labelsOf returns the labels that conditions restrict elements to, if they do.
+// labelsOf returns the labels to which conditions restrict elements, or false if no condition
+// lists labels.
 func labelsOf(conds []Cond) ([]string, bool) {
 	for _, c := range conds {
 		if c.Part != PartLabel {

@@ -5,23 +5,24 @@ import (
 	"slices"
 )
 
-// NonMonotonicKeys returns the keys that a plan uses non-monotonically: an element that
-// satisfies more conditions does not simply add results. Such keys are those by which a step
-// sorts or groups, those whose values a step returns, and those of conditions in a chain with a
-// limit. all is true if the plan uses every key in this way. If one of the keys has unknown
-// values, neither of the readings Certain and Possible determines what the query would find.
+// NonMonotonicKeys returns the keys that a plan uses non-monotonically: another value of such a
+// key may replace results, instead of only adding or only removing some. They are the keys by
+// which a step sorts or groups, those whose values a step returns, and those of conditions in a
+// chain with a limit. all is true if the plan uses every key in this way. If one of the keys has
+// unknown values, neither of the readings Certain and Possible (package exec) determines what
+// the query would find.
 func NonMonotonicKeys(r *Root) (keys []string, all bool) {
 	u := unknownFinder{keys: map[string]bool{}}
 	strict := r.Take >= 0 || r.Sack != nil && r.Sack.Merge != ""
 	Walk(&r.Traversal, func(s Step) { strict = strict || writesSideEffect(s) })
-	u.chain(&r.Traversal, strict, false)
+	u.chain(r.Steps, strict)
 	return slices.Sorted(maps.Keys(u.keys)), u.all
 }
 
 // OwnValues returns the keys of a traversal that only computes with property values of the
-// element that it starts from, such as values('created').asDate().is(lt(datetime())). As a
-// filter it is a condition: an element on which all of the keys are known satisfies it or
-// does not, others may satisfy it. It returns nil for other traversals.
+// element that it starts from, such as values('created').asDate().is(lt(datetime())). It
+// returns nil for other traversals. A filter with such a traversal is a condition on the
+// element: it is decided if all of the keys are known on the element, and unknown otherwise.
 func OwnValues(t *Traversal) (keys []string) {
 	if len(t.Steps) == 0 {
 		return nil
@@ -67,23 +68,39 @@ type unknownFinder struct {
 	all  bool
 }
 
-// chain records the keys of a chain, and those of its conditions if it is strict. If the
-// chain is a test, a compared count at its end does not make it strict, because exec tests
-// the range of possible counts.
-func (u *unknownFinder) chain(t *Traversal, strict, isTest bool) {
-	steps := t.Steps
-	if n := len(steps); isTest && endsWithCount(t) {
-		steps = steps[:n-2]
-		if n > 2 {
-			if _, ok := steps[n-3].(*Range); ok {
-				steps = steps[:n-3] // inserted by the optimiser
-			}
-		}
-	}
+// chain records the keys of a chain, and those of its conditions if it is strict.
+func (u *unknownFinder) chain(steps []Step, strict bool) {
 	strict = strict || slices.ContainsFunc(steps, dependsOnOthers)
 	for _, s := range steps {
 		u.step(s, strict)
 	}
+}
+
+// test records the keys of a traversal for which only the existence of a result matters. A
+// compared count at its end does not make it strict, because exec tests the range of possible
+// counts.
+func (u *unknownFinder) test(t *Traversal, strict bool) {
+	u.chain(withoutCount(t.Steps), strict)
+}
+
+// withoutCount removes a compared count, and a limit before it, from the end of a chain. The
+// optimiser inserts such limits.
+func withoutCount(steps []Step) []Step {
+	n := len(steps)
+	if n < 2 {
+		return steps
+	}
+	_, isCount := steps[n-2].(*Count)
+	_, isCompared := steps[n-1].(*Is)
+	if !isCount || !isCompared {
+		return steps
+	}
+	if n > 2 {
+		if _, isLimited := steps[n-3].(*Range); isLimited {
+			return steps[:n-3]
+		}
+	}
+	return steps[:n-2]
 }
 
 // dependsOnOthers reports whether the result of a step for one traverser depends on other traversers.
@@ -103,24 +120,13 @@ func dependsOnOthers(s Step) bool {
 	return isReducing(s)
 }
 
-// endsWithCount reports whether a chain ends with a compared count.
-func endsWithCount(t *Traversal) bool {
-	n := len(t.Steps)
-	if n < 2 {
-		return false
-	}
-	_, count := t.Steps[n-2].(*Count)
-	_, isTest := t.Steps[n-1].(*Is)
-	return count && isTest
-}
-
 func (u *unknownFinder) step(s Step, strict bool) {
 	for _, by := range Bys(s) {
 		if by.Kind == ByKey {
 			u.keys[by.Key] = true
 		}
 		if by.Traversal != nil {
-			u.chain(by.Traversal, true, false)
+			u.chain(by.Traversal.Steps, true)
 		}
 	}
 	switch s := s.(type) {
@@ -146,21 +152,25 @@ func (u *unknownFinder) step(s Step, strict bool) {
 		u.read(FormatVariables(s.Template), true)
 	case *Filter, *Not, *And, *Or:
 		for _, c := range appendTraversals(nil, s) {
-			if strict || OwnValues(c) == nil {
-				u.chain(c, strict, true)
+			if strict || OwnValues(c) == nil { // otherwise, the filter is a condition like has()
+				u.test(c, strict)
 			}
 		}
 	case *Union, *Local, *FlatMap, *Match:
 		for _, c := range appendTraversals(nil, s) {
-			u.chain(c, strict, false)
+			u.chain(c.Steps, strict)
 		}
 	case *Repeat:
-		for _, c := range appendTraversals(nil, s) {
-			u.chain(c, strict || s.Until != nil || s.Emit != nil, c != s.Body)
+		strict = strict || s.Until != nil || s.Emit != nil
+		u.chain(s.Body.Steps, strict)
+		for _, c := range []*Traversal{s.Until, s.Emit} {
+			if c != nil {
+				u.test(c, strict)
+			}
 		}
 	default:
 		for _, c := range appendTraversals(nil, s) {
-			u.chain(c, true, false)
+			u.chain(c.Steps, true)
 		}
 	}
 }
@@ -168,7 +178,7 @@ func (u *unknownFinder) step(s Step, strict bool) {
 // visibility records the keys of the filter that decides which properties are visible.
 func (u *unknownFinder) visibility(filter *Traversal) {
 	if filter != nil {
-		u.chain(filter, true, false)
+		u.chain(filter.Steps, true)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 	artefactVersion = "3.8.1"
 	artefactURL     = "https://repo1.maven.org/maven2/org/apache/tinkerpop/gremlin-test/" + artefactVersion + "/gremlin-test-" + artefactVersion + ".jar"
 	artefactSum     = "8660a0319913fa09364c556cefedc25456fb5a3f719ecfb4268a3211ecc41f9e"
-	artefactSize    = 16 << 20 // maximum size in bytes
+	maxArtefactSize = 16 << 20 // in bytes
 )
 
 // Fetch opens the artefact. It downloads it unless it is in the user's cache folder.
@@ -101,7 +101,7 @@ func download(ctx context.Context, url string) ([]byte, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("status %s", response.Status)
 	}
-	return io.ReadAll(io.LimitReader(response.Body, artefactSize))
+	return io.ReadAll(io.LimitReader(response.Body, maxArtefactSize))
 }
 
 // An Artefact is the downloaded artefact.
@@ -117,7 +117,7 @@ var graphFiles = map[string]string{
 	"modern": "tinkerpop-modern-v3.json", "crew": "tinkerpop-crew-v3.json", "sink": "tinkerpop-sink-v3.json", "grateful": "grateful-dead-v3.json",
 }
 
-// Graphs calls read for every toy graph, in GraphSON 3.0.
+// Graphs calls read for every toy graph; r yields the graph in GraphSON 3.0.
 func (a *Artefact) Graphs(read func(name string, r io.Reader) error) error {
 	for name, file := range graphFiles {
 		f, err := a.jar.Open(graphFolder + file)

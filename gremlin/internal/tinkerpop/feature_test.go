@@ -69,13 +69,13 @@ func TestReadFeature(t *testing.T) {
 func TestMalformedFeatures(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"a step of another form": "Scenario: x\nThen the result should be wonderful\n",
+		"a step of unknown form": "Scenario: x\nThen the result should be wonderful\n",
 		"a step of no scenario":  "Given the modern graph\n",
 		"quotes without an end":  "Scenario: x\nGiven the traversal of\n\"\"\"\ng.V()\n",
 		"quotes of no step":      "\"\"\"\ng.V()\n\"\"\"\n",
 		"no table":               "Scenario: x\nThen the result should be ordered\n",
 		"two columns":            "Scenario: x\nThen the result should be ordered\n| a |\n| b | c |\n",
-		"another word":           "Scenario Outline: x\n",
+		"an unknown keyword":     "Scenario Outline: x\n",
 	} {
 		if all, err := readFeature("x.feature", strings.NewReader(text)); err == nil {
 			t.Errorf("%s: read as %+v", name, all)

@@ -16,10 +16,10 @@ type Scenario struct {
 	Tags        []string    `json:"tags"`
 	Graph       string      `json:"graph"`
 	Setup       string      `json:"setup"`
-	Params      [][2]string `json:"params"`
-	SideEffects [][2]string `json:"sideEffects"`
+	Params      [][2]string `json:"params"`      // names and values
+	SideEffects [][2]string `json:"sideEffects"` // names and values
 	Gremlin     string      `json:"gremlin"`
-	When        string      `json:"when"`
+	When        string      `json:"when"` // ToList or Next
 	Expect      Expectation `json:"expect"`
 
 	// LeftOut is the reason why the scenario does not apply to a read-only engine, or
@@ -27,15 +27,16 @@ type Scenario struct {
 	LeftOut string `json:"-"`
 }
 
-// An Expectation describes the results of a scenario. Also holds further expectations.
+// An Expectation describes the results of a scenario. Kind says which of the other members
+// have a value; see forms.
 type Expectation struct {
 	Kind    string        `json:"kind"`
-	Header  string        `json:"header"`
-	Values  []string      `json:"values"`
+	Header  string        `json:"header"` // first row of a table
+	Values  []string      `json:"values"` // other rows of a table, or lines of a tree
 	Count   int           `json:"count"`
-	Match   string        `json:"match"`
+	Match   string        `json:"match"` // containing, starting or ending: where the text of the error has Message
 	Message string        `json:"message"`
-	Also    []Expectation `json:"also"`
+	Also    []Expectation `json:"also"` // further expectations
 }
 
 // The two ways in which a scenario takes its results.

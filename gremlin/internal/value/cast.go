@@ -37,7 +37,7 @@ func BigInt(v graph.Value) *big.Int {
 	case graph.KindFloat, graph.KindDouble, graph.KindBigDecimal:
 		u, s := decimalParts(v)
 		switch {
-		case u.Sign() == 0 || 3*s > int64(u.BitLen()): // |u| < 10^s
+		case u.Sign() == 0 || 3*s > int64(u.BitLen()): // |u| < 2^BitLen < 8^s < 10^s
 			return new(big.Int)
 		case s > 0:
 			return new(big.Int).Quo(u, pow10(s))
@@ -71,6 +71,7 @@ func Cast(v graph.Value, to graph.Kind) (graph.Value, error) {
 		}
 		return graph.BigInt(b), nil
 	}
+	// to is KindBigDecimal.
 	if err := finite(v, to); err != nil {
 		return graph.Null, err
 	}
@@ -89,11 +90,15 @@ func integerPart(v graph.Value, to graph.Kind) (*big.Int, error) {
 	return BigInt(v), nil
 }
 
+// finite returns an error if v is NaN or infinite. The error names to, the kind to which v is converted.
 func finite(v graph.Value, to graph.Kind) error {
-	switch f := Float64(v); {
+	if k := v.Kind(); k != graph.KindFloat && k != graph.KindDouble {
+		return nil
+	}
+	switch f := v.Float(); {
 	case math.IsNaN(f):
 		return Errorf("Can't convert NaN to %s.", castNames[to])
-	case math.IsInf(f, 0) && v.Kind() != graph.KindBigDecimal && v.Kind() != graph.KindBigInt:
+	case math.IsInf(f, 0):
 		return Errorf("Can't convert floating point infinity to %s.", castNames[to])
 	}
 	return nil
@@ -132,8 +137,8 @@ func castInteger(v graph.Value, to graph.Kind) (graph.Value, error) {
 
 func castFloat(v graph.Value, to graph.Kind) (graph.Value, error) {
 	f := Float64(v)
-	exact := v.Kind() == graph.KindBigDecimal || v.Kind() == graph.KindBigInt
-	if math.IsInf(f, 0) && exact {
+	isBig := v.Kind() == graph.KindBigDecimal || v.Kind() == graph.KindBigInt
+	if math.IsInf(f, 0) && isBig {
 		return graph.Null, overflow(v, to)
 	}
 	if to == graph.KindDouble {

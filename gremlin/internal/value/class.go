@@ -2,8 +2,8 @@ package value
 
 import "vigil/graph"
 
-// classNames are the names of kinds in error messages. They are those of the
-// reference implementation, which authors of queries know.
+// classNames are the names of kinds in error messages: the class names of TinkerPop,
+// because authors of queries know them.
 var classNames = [...]string{
 	graph.KindNull: "null", graph.KindBool: "Boolean", graph.KindByte: "Byte", graph.KindShort: "Short", graph.KindInt: "Integer",
 	graph.KindLong: "Long", graph.KindBigInt: "BigInteger", graph.KindFloat: "Float", graph.KindDouble: "Double",

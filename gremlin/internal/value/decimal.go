@@ -3,6 +3,7 @@ package value
 import (
 	"math/big"
 	"strconv"
+	"strings"
 
 	"vigil/graph"
 )
@@ -86,8 +87,8 @@ func divide(x *big.Int, xs int64, y *big.Int, ys int64) (graph.Value, error) {
 		return graph.BigDecimal(q.Quo(q, y), int32(preferred+shift)), nil
 	}
 	precision := max(digits(x), digits(y)) + 10
-	// With this shift the quotient has one or two extra digits. Multiplying the divisor by
-	// 10^extra rounds only once.
+	// With this shift, num / y has one or two digits more than precision. The division by
+	// y * 10^extra leaves them out, so the exact quotient is rounded only once.
 	shift := int64(precision-digits(x)+digits(y)) + 1
 	if shift > maxScale {
 		return graph.Null, errDecimalRange
@@ -126,6 +127,7 @@ func strip(d *big.Int, p int64) int64 {
 	}
 }
 
+// roundHalfUp returns x / y rounded to the nearest integer, and halves away from zero.
 func roundHalfUp(x, y *big.Int) *big.Int {
 	q, r := new(big.Int).QuoRem(x, y, new(big.Int))
 	r.Abs(r).Lsh(r, 1)
@@ -162,29 +164,18 @@ func formatFloat(f float64, bits int) string {
 		return javaExponent(strconv.FormatFloat(f, 'e', -1, bits))
 	}
 	s := strconv.FormatFloat(f, 'f', -1, bits)
-	for i := range len(s) {
-		if s[i] == '.' {
-			return s
-		}
+	if !strings.Contains(s, ".") {
+		s += ".0"
 	}
-	return s + ".0"
+	return s
 }
 
 // javaExponent converts 1e+10 to 1.0E10 and 1.5e-09 to 1.5E-9.
 func javaExponent(s string) string {
-	var mantissa, exponent string
-	for i := range len(s) {
-		if s[i] == 'e' {
-			mantissa, exponent = s[:i], s[i+1:]
-		}
-	}
-	n, _ := strconv.Atoi(exponent)
-	dot := false
-	for i := range len(mantissa) {
-		dot = dot || mantissa[i] == '.'
-	}
-	if !dot {
+	mantissa, exponent, _ := strings.Cut(s, "e")
+	if !strings.Contains(mantissa, ".") {
 		mantissa += ".0"
 	}
+	n, _ := strconv.Atoi(exponent) // without a plus sign and leading zeros
 	return mantissa + "E" + strconv.Itoa(n)
 }

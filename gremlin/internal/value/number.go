@@ -89,12 +89,12 @@ func (op Arith) apply(a, b graph.Value, forceFloat bool) (graph.Value, error) {
 	case w.floating:
 		return op.float(a, b, w.bits), nil
 	}
-	return op.integer(truncate(a), truncate(b), w.bits)
+	return op.integer(intOrZero(a), intOrZero(b), w.bits)
 }
 
-// truncate returns an integer. It returns zero for NaN, which is ignored when the
-// type of a result is determined.
-func truncate(v graph.Value) int64 {
+// intOrZero returns the value of an integer, and 0 for NaN: commonWidth ignores NaN, so
+// even an operation on integers can have it as an operand.
+func intOrZero(v graph.Value) int64 {
 	if v.IsInteger() {
 		return v.Int()
 	}
@@ -232,6 +232,7 @@ func pick(a, b graph.Value, sign int) (graph.Value, error) {
 		}
 		k := kindOf(commonWidth(a, b, false))
 		if k == graph.KindDouble && winner.Kind() == graph.KindFloat {
+			// Cast would change the value: it converts by the shortest text.
 			return graph.Double(winner.Float()), nil
 		}
 		return Cast(winner, k)

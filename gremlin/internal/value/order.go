@@ -19,7 +19,8 @@ type Space interface {
 	Tick(n int) bool
 }
 
-// rank returns the position of a value's type in Gremlin's order of types.
+// rank returns the position of a value's type in Gremlin's order of types: twice the kind,
+// so that paths have a position between properties and sets.
 func rank(v graph.Value) int {
 	switch k := v.Kind(); {
 	case v.IsNumber():
@@ -56,7 +57,7 @@ func Eq(s Space, a, b graph.Value) bool {
 		if setSize(a) != setSize(b) {
 			return false
 		}
-		var by Space
+		var by Space // without s, sortedRuns orders by handle anyway
 		if s != nil {
 			by = byHandle{s}
 		}
@@ -98,7 +99,7 @@ func eqEntries(s Space, x, y []graph.Entry) bool {
 		if eq(y[i]) {
 			continue
 		}
-		hashed := i
+		hashed := i // index of the key in the hash table; i, which was compared above, if the table lacks the key
 		if len(y) > 8 {
 			if table == nil {
 				table = keysOf(y)
@@ -133,6 +134,7 @@ func keysOf(es []graph.Entry) *Keys {
 // Compare orders two values of one type and returns false when they have no
 // order. It is the order of lt, lte, gt and gte.
 func Compare(s Space, a, b graph.Value) (int, bool) {
+	// Two elements or properties of one kind are ordered below, by what contents returns.
 	if k := a.Kind(); isFlat(a) && isFlat(b) && (k < graph.KindVertex || k != b.Kind()) {
 		return graph.Compare(a, b)
 	}
@@ -160,8 +162,8 @@ func isComparable(s Space, a, b graph.Value) bool {
 
 // contents returns what to compare, item by item, to order two values of one type: the items of
 // collections (see align for sets), the id of an element, key and value of a property or map
-// entry. It returns false for other values, for elements with a byHandle, and for elements and
-// properties without a Space.
+// entry. It returns false for other values, for elements if s is a byHandle, and for elements
+// and properties if s is nil.
 func contents(s Space, a, b graph.Value) (x, y []graph.Value, ok bool) {
 	if isSet(a) {
 		x, y = align(sortedRuns(s, s, a), sortedRuns(s, s, b))

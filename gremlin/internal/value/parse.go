@@ -15,10 +15,11 @@ const (
 	maxRadix  = 1024 // digits of a hexadecimal or octal number
 )
 
-// ParseNumber parses a number like asNumber(). Integers become the smallest of
-// int, long and big integer that holds them. Other numbers become a float if it has
-// the same text as the double, else a double if it has exactly that value, else a big
-// decimal. It supports type suffixes (L, F, D), hexadecimal (0x1F) and octal (017).
+// ParseNumber parses a number like asNumber(). An integer becomes the smallest of
+// int, long and big integer that holds it. Any other number becomes a float if the float
+// prints the same digits as the double; otherwise a double if the double is exactly the
+// number; otherwise a big decimal. Type suffixes (L, F, D), hexadecimal (0x1F) and octal
+// (017) numbers are supported.
 func ParseNumber(text string) (graph.Value, bool) {
 	s := strings.TrimSpace(text)
 	sign, body := splitSign(s)
@@ -79,7 +80,8 @@ func integer(n *big.Int) graph.Value {
 	return graph.BigInt(n)
 }
 
-// parseRadix parses a number with a prefix of hexadecimal or octal numbers.
+// parseRadix parses a hexadecimal number (0x1F, #1F) or an octal number (017). hasPrefix is
+// false for all others.
 func parseRadix(sign, body string) (v graph.Value, ok, hasPrefix bool) {
 	base, text := 0, ""
 	switch {
@@ -102,6 +104,7 @@ func parseRadix(sign, body string) (v graph.Value, ok, hasPrefix bool) {
 	return integer(n), true, true
 }
 
+// parseFloating parses a number without its suffix, which is F, D or 0 for none.
 func parseFloating(s string, suffix byte) (graph.Value, bool) {
 	if strings.ContainsAny(s, "_xXpPnNiI") { // ParseFloat accepts 1_000, 0x1p-2, nan and inf
 		return graph.Null, false
@@ -121,7 +124,7 @@ func parseFloating(s string, suffix byte) (graph.Value, bool) {
 		return graph.Double(d), true
 	}
 	f := graph.Float(float32(f32))
-	if !math.IsInf(f32, 0) && (f32 != 0 || d == 0) && FormatFloat(f) == FormatFloat(graph.Double(d)) {
+	if !math.IsInf(f32, 0) && FormatFloat(f) == FormatFloat(graph.Double(d)) {
 		return f, true
 	}
 	dec, ok := graph.ParseDecimal(s)

@@ -2,8 +2,8 @@ package value
 
 import "math"
 
-// Random is the pseudorandom generator of the reference implementation (a 48-bit
-// linear congruential generator), so that seeded queries make the same choices.
+// Random is the generator of java.util.Random, a 48-bit linear congruential generator:
+// queries with a seed make the same choices as in TinkerPop.
 type Random struct{ state int64 }
 
 const (

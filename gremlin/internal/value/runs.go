@@ -12,9 +12,9 @@ type run struct {
 	count int64
 }
 
-// sortedRuns returns the values of a set or bulk set in the order of by, which orders elements by
-// handle if it is nil. The comparisons count as work of s.
-func sortedRuns(s, by Space, set graph.Value) []run {
+// sortedRuns returns the values of a set or bulk set, sorted like [Order] with the given Space.
+// Without a Space, elements are sorted by handle. The comparisons count as work of meter.
+func sortedRuns(meter, space Space, set graph.Value) []run {
 	var runs []run
 	if b, ok := As[*BulkSet](set); ok {
 		for i := range b.Len() {
@@ -26,13 +26,13 @@ func sortedRuns(s, by Space, set graph.Value) []run {
 			runs = append(runs, run{v, 1})
 		}
 	}
-	sortBy(s, by, runs, func(r run) graph.Value { return r.value })
+	sortBy(meter, space, runs, func(r run) graph.Value { return r.value })
 	return runs
 }
 
-// align returns the items of two sets for a comparison of the items at the same index. It leaves out
-// pairs that only repeat the one before, and all but the first of the items that only one set has:
-// bulk sets may have too many items to list.
+// align returns the items of two sorted sets for a comparison of the items at the same index. Bulk
+// sets may have too many items to list. So a pair of items that repeats is returned once, and of the
+// items beyond the end of the shorter set only the first is returned.
 func align(a, b []run) (x, y []graph.Value) {
 	for len(a) > 0 && len(b) > 0 {
 		x, y = append(x, a[0].value), append(y, b[0].value)
@@ -65,12 +65,13 @@ func setSize(set graph.Value) int64 {
 	return int64(len(set.Elems()))
 }
 
-// sortBy sorts items by a value of each in the order of by. The comparisons count as work of s.
-func sortBy[T any](s, by Space, items []T, value func(T) graph.Value) {
+// sortBy sorts items by their values, like [Order] with the given Space. The comparisons count as work
+// of meter, which may be nil.
+func sortBy[T any](meter, space Space, items []T, value func(T) graph.Value) {
 	slices.SortStableFunc(items, func(a, b T) int {
-		if s != nil && !s.Tick(1) {
+		if meter != nil && !meter.Tick(1) {
 			return 0
 		}
-		return Order(by, value(a), value(b))
+		return Order(space, value(a), value(b))
 	})
 }

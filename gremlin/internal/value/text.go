@@ -98,7 +98,7 @@ func writeCollection(b *strings.Builder, e Elements, v graph.Value) {
 		writeOpaque(b, v.Opaque())
 		return
 	}
-	open, end := "[", "]"
+	open := "["
 	if _, isPath := As[*Path](v); isPath {
 		open = "path["
 	}
@@ -109,7 +109,7 @@ func writeCollection(b *strings.Builder, e Elements, v graph.Value) {
 		}
 		writeText(b, e, x)
 	}
-	b.WriteString(end)
+	b.WriteString("]")
 }
 
 // writeBulks formats a bulk set as a map of counts.
@@ -185,9 +185,6 @@ func formatDecimal(v graph.Value) string {
 	s := sign + digits[:1]
 	if len(digits) > 1 {
 		s += "." + digits[1:]
-	}
-	if exponent == 0 {
-		return s
 	}
 	plus := ""
 	if exponent > 0 {

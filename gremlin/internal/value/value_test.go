@@ -45,6 +45,7 @@ func TestArithmeticWidens(t *testing.T) {
 		{value.Add, graph.Int(1), graph.Float(0.5), "float 1.5"},
 		{value.Add, graph.Long(1), graph.Float(0.5), "double 1.5"},
 		{value.Add, graph.Int(1), huge, "biginteger 1267650600228229401496703205377"},
+		// If one operand is null, the result is the first operand.
 		{value.Add, graph.Null, graph.Int(1), "null null"},
 		{value.Add, graph.Int(1), graph.Null, "int 1"},
 	} {
@@ -95,8 +96,8 @@ func TestInvalidArithmetic(t *testing.T) {
 		{value.Div, decimal(t, "1"), decimal(t, "0")},
 		{value.Add, graph.String("a"), graph.Int(1)},
 		{value.Mul, enormous, enormous},
-		{value.Div, decimal(t, "1"), graph.BigDecimal(power, 0)},                               // exact, with 30,000 places
-		{value.Div, decimal(t, "1"), graph.BigDecimal(new(big.Int).Mul(three, power), 10_000)}, // 9,000 digits
+		{value.Div, decimal(t, "1"), graph.BigDecimal(power, 0)},                               // the exact quotient has 30,000 places
+		{value.Div, decimal(t, "1"), graph.BigDecimal(new(big.Int).Mul(three, power), 10_000)}, // rounding 9,000 digits needs a power of ten above maxScale
 	} {
 		if got, err := c.op.Apply(c.a, c.b); err == nil {
 			t.Errorf("%v %v: got %s, want an error", c.op, text(c.b), text(got))
@@ -126,7 +127,7 @@ func TestParseNumber(t *testing.T) {
 		prefix, suffix string
 		most           int // digits
 	}{{"", "", 4096}, {"-", "", 4096}, {"+", "L", 4095}, {"1.", "", 4094}, {"0x", "", 1024}, {"-#", "", 1024}, {"0", "", 1024}} {
-		for _, n := range []int{c.most, c.most + 1, 8 << 20} { // the last would take minutes
+		for _, n := range []int{c.most, c.most + 1, 8 << 20} { // to parse the last would take minutes
 			in := c.prefix + strings.Repeat("1", n) + c.suffix
 			if _, ok := value.ParseNumber(in); ok != (n == c.most) {
 				t.Errorf("%s, %d digits, %s: got %v", c.prefix, n, c.suffix, ok)
@@ -201,7 +202,8 @@ func (w *work) ID(graph.Value) graph.Value                 { return graph.Null }
 func (w *work) Property(graph.Value) (string, graph.Value) { return "", graph.Null }
 func (w *work) Tick(n int) bool                            { w.n += n; return true }
 
-// properties is a Space of properties, by handle of the edge: key and value are those of the i-th entry.
+// properties is a Space of edges with one property each: all[i] is the key and value of the property
+// of the edge with handle i.
 type properties struct {
 	work
 	all []graph.Entry
@@ -214,8 +216,10 @@ func (p *properties) Property(v graph.Value) (string, graph.Value) {
 
 func TestEqOfSetsOfProperties(t *testing.T) {
 	t.Parallel()
-	weight := func(w graph.Value) graph.Entry { return graph.Entry{Key: graph.String("weight"), Value: w} }
-	s := &properties{all: []graph.Entry{weight(graph.Int(1)), weight(graph.Int(2)), weight(graph.Long(2)), weight(graph.Int(1)), weight(graph.Int(3))}}
+	s := &properties{}
+	for _, weight := range []graph.Value{graph.Int(1), graph.Int(2), graph.Long(2), graph.Int(1), graph.Int(3)} { // of the edges 0 to 4
+		s.all = append(s.all, graph.Entry{Key: graph.String("weight"), Value: weight})
+	}
 	setOf := func(edges ...graph.Handle) graph.Value {
 		var members []graph.Value
 		for _, e := range edges {
@@ -231,7 +235,7 @@ func TestEqOfSetsOfProperties(t *testing.T) {
 		{setOf(0, 1), setOf(2, 3), true},
 		{setOf(1, 0), setOf(2, 3), true},
 		{setOf(0, 1), setOf(2, 4), false},
-		{graph.Set(graph.VertexOf(2), graph.VertexOf(1)), graph.Set(graph.VertexOf(1), graph.VertexOf(2)), true}, // all vertices have the id null
+		{graph.Set(graph.VertexOf(2), graph.VertexOf(1)), graph.Set(graph.VertexOf(1), graph.VertexOf(2)), true}, // this Space returns the id null for all vertices
 		{graph.Set(graph.VertexOf(2), graph.VertexOf(1)), graph.Set(graph.VertexOf(1), graph.VertexOf(3)), false},
 	} {
 		if got := value.Eq(s, c.a, c.b); got != c.want {
@@ -240,8 +244,8 @@ func TestEqOfSetsOfProperties(t *testing.T) {
 	}
 }
 
-// TestErrorsShortenValues puts a text into an error that has more bytes than the error may
-// have, and several for each character.
+// TestErrorsShortenValues puts a text of megabytes into an error, which repeats at most 1,000 bytes
+// of it. Most characters of the text have two bytes: none is cut in half.
 func TestErrorsShortenValues(t *testing.T) {
 	t.Parallel()
 	got := value.Errorf("can't parse %s as %s", "1"+strings.Repeat("é", 1<<20), "Boolean").Error()
@@ -264,7 +268,7 @@ func TestEqOfMaps(t *testing.T) {
 		}
 		return graph.Map(es...)
 	}
-	other := func(i int) graph.Value { return graph.Int(int32(i % (n - 1))) } // another value for the last key
+	lastDiffers := func(i int) graph.Value { return graph.Int(int32(i % (n - 1))) } // i, but 0 for the last i
 	base := mapOf(ascending, integers, integers)
 	for _, c := range []struct {
 		name string
@@ -275,14 +279,14 @@ func TestEqOfMaps(t *testing.T) {
 		{"same order", mapOf(ascending, longs, longs), true, 0},
 		{"other order", mapOf(descending, integers, longs), true, 0},
 		{"other order and width", mapOf(descending, longs, integers), true, n * n},
-		{"other value", mapOf(descending, integers, other), false, n},
-		{"other key", mapOf(ascending, other, integers), false, n},
+		{"other value", mapOf(descending, integers, lastDiffers), false, n},
+		{"other key", mapOf(ascending, lastDiffers, integers), false, n},
 	} {
 		var w work
 		if got := value.Eq(&w, base, c.b); got != c.want || w.n > c.most {
 			t.Errorf("%s: got %v after %d units of work, want %v and at most %d", c.name, got, w.n, c.want, c.most)
 		}
-		if c.most == n*n && w.n < c.most/2 {
+		if c.most == n*n && w.n < c.most/2 { // the linear searches must count
 			t.Errorf("%s: %d units of work are too few to bound the search", c.name, w.n)
 		}
 	}

@@ -200,7 +200,7 @@ func (parser cellParser) jsonValue(d *json.Decoder) (graph.Value, error) {
 		}
 		return parser.jsonMap(d)
 	}
-	return graph.Null, nil
+	return graph.Null, nil // the token of JSON's null is nil
 }
 
 func (parser cellParser) jsonList(d *json.Decoder) (graph.Value, error) {

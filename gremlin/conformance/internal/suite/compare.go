@@ -19,6 +19,7 @@ func (parser cellParser) equalValue(want, got graph.Value) bool {
 	if want.Kind() == graph.KindOpaque {
 		return parser.sameOpaque(want.Opaque(), got)
 	}
+	// value.Elems also returns the items of bulk sets and paths.
 	if items, ok := value.Elems(got); ok && want.Kind() == graph.KindSet && got.Kind() != graph.KindList {
 		return parser.sameItems(want.Elems(), items)
 	}

@@ -7,7 +7,7 @@ import (
 	"vigil/gremlin/syntax"
 )
 
-// excludedTags maps tags of scenarios that do not apply to the engine to the reason.
+// excludedTags holds, by tag, the reason why scenarios with this tag do not apply to the engine.
 var excludedTags = map[string]string{
 	"@GraphComputerOnly":     "it needs a graph computer",
 	"@TinkerServiceRegistry": "it calls a service of the reference graph",

@@ -53,13 +53,13 @@ func valuesOf(args []syntax.Arg) ([]graph.Value, error) {
 // distinct removes duplicate values.
 func distinct(values []graph.Value) []graph.Value {
 	var seen value.Keys
-	distinct := values[:0:0]
+	var out []graph.Value
 	for _, v := range values {
 		if _, fresh := seen.Put(v); fresh {
-			distinct = append(distinct, v)
+			out = append(out, v)
 		}
 	}
-	return distinct
+	return out
 }
 
 func scalar(v any) (graph.Value, error) {

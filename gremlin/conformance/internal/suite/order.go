@@ -52,7 +52,7 @@ func (t *toyGraph) fileOrder() []int {
 }
 
 // groupInTableOrder groups edges by one of their vertices. It sorts each group in the
-// iteration order of a hash table of edge ids.
+// iteration order of a hash table of edge ids. The groups are in no particular order.
 func (t *toyGraph) groupInTableOrder(edges []int, vertex func(int) int64) [][]int {
 	groups := map[int64][]int{}
 	for _, i := range edges {
@@ -98,8 +98,8 @@ func hashOf(s string) int32 {
 }
 
 // topologicalOrder sorts edges topologically: each edge comes after those before it in
-// every chain. Among several possible edges, the lowest index comes first. It returns
-// false if the chains conflict.
+// every chain. Among several possible edges, the lowest index comes first, so that the
+// order of the chains does not matter. It returns false if the chains conflict.
 func topologicalOrder(edges []int, chains [][]int) ([]int, bool) {
 	successors := map[int][]int{}
 	inDegree := map[int]int{}

@@ -54,6 +54,10 @@ func TestEveryEdgeIsLoadedOnce(t *testing.T) {
 	if !slices.Equal(order, []int{0, 1, 2, 3}) {
 		t.Errorf("positions %v", order)
 	}
+}
+
+func TestHashOfStringsIsThatOfJava(t *testing.T) {
+	t.Parallel()
 	if hashOf("Ea") != 2236 || hashOf("FB") != 2236 {
 		t.Error("the hash of a string differs from Java's String.hashCode")
 	}

@@ -21,7 +21,7 @@ type Report struct {
 	groups map[string]int
 }
 
-// Add prints an outcome if it is a failure.
+// Add counts an outcome. It prints failures, and with Verbose also passing scenarios.
 func (r *Report) Add(o Outcome) {
 	if o.Failure == "" {
 		r.Passed++
@@ -61,7 +61,7 @@ func (r *Report) group(o Outcome) {
 	if o.Err != nil {
 		text := o.Err.Error()
 		if _, after, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(text, "line ") {
-			text = after
+			text = after // without the position in the query
 		}
 		r.groups["error   "+text]++
 	}
