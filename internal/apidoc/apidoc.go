@@ -1,7 +1,7 @@
 // Package apidoc serves an OpenAPI document and a page that renders it.
 //
-// The page is Swagger UI, embedded: it connects only to this server, which its
-// content security policy enforces.
+// The page is an embedded Swagger UI. Its content security policy permits
+// connections to this server only.
 package apidoc
 
 import (

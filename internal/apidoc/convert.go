@@ -29,7 +29,7 @@ func writeNode(out *bytes.Buffer, n *yaml.Node) error {
 	case yaml.AliasNode:
 		return writeNode(out, n.Alias)
 	case yaml.SequenceNode:
-		return writeAll(out, '[', ']', n.Content, writeNode)
+		return writeSequence(out, n)
 	case yaml.MappingNode:
 		return writeMapping(out, n)
 	case yaml.ScalarNode:
@@ -39,40 +39,43 @@ func writeNode(out *bytes.Buffer, n *yaml.Node) error {
 }
 
 func writeMapping(out *bytes.Buffer, n *yaml.Node) error {
-	var names, values []*yaml.Node
+	out.WriteByte('{')
 	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Tag == "!!merge" {
-			return fmt.Errorf("line %d: merge keys are not supported", n.Content[i].Line)
+		name, value := n.Content[i], n.Content[i+1]
+		if name.Tag == "!!merge" {
+			return fmt.Errorf("line %d: merge keys are not supported", name.Line)
 		}
-		names, values = append(names, n.Content[i]), append(values, n.Content[i+1])
-	}
-	i := 0
-	return writeAll(out, '{', '}', names, func(out *bytes.Buffer, name *yaml.Node) error {
+		if i > 0 {
+			out.WriteByte(',')
+		}
 		if err := writeValue(out, name.Value); err != nil {
 			return err
 		}
 		out.WriteByte(':')
-		i++
-		return writeNode(out, values[i-1])
-	})
-}
-
-func writeAll(out *bytes.Buffer, left, right byte, nodes []*yaml.Node, write func(*bytes.Buffer, *yaml.Node) error) error {
-	out.WriteByte(left)
-	for i, n := range nodes {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		if err := write(out, n); err != nil {
+		if err := writeNode(out, value); err != nil {
 			return err
 		}
 	}
-	out.WriteByte(right)
+	out.WriteByte('}')
+	return nil
+}
+
+func writeSequence(out *bytes.Buffer, n *yaml.Node) error {
+	out.WriteByte('[')
+	for i, item := range n.Content {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := writeNode(out, item); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(']')
 	return nil
 }
 
 func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
-	if n.Tag == "!!timestamp" { // JSON has no timestamps: it becomes a string
+	if n.Tag == "!!timestamp" { // JSON has no timestamps: write the text as a string
 		return writeValue(out, n.Value)
 	}
 	var v any

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestSeparateModulesHaveChecksums checks that the go.sum of each separate module has a
-// checksum of every module that the packages imported from the main module depend on. A
-// module without them does not build, and scripts/test builds only some of the separate modules.
+// TestSeparateModulesHaveChecksums checks separate modules that import packages of the main
+// module. The go.sum of such a module must have the checksums of all modules on which these
+// packages depend: otherwise it does not build. scripts/test builds only some separate modules.
 func TestSeparateModulesHaveChecksums(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../*/*/go.mod")
@@ -61,7 +61,7 @@ func TestSeparateModulesHaveChecksums(t *testing.T) {
 func hasChecksum(mod, sums []byte, module string) bool {
 	path, version, _ := strings.Cut(module, " ")
 	required := regexp.MustCompile(`(?m)^(?:require|\t) ?` + regexp.QuoteMeta(path) + ` v(\S+)`).FindSubmatch(mod)
-	// go/version compares numbers as for modules, but ignores everything after a hyphen.
+	// Compare orders 1.9.0 before 1.10.0, like versions of modules. It ignores what follows a hyphen.
 	if required != nil && goversion.Compare("go"+string(required[1]), "go"+strings.TrimPrefix(version, "v")) > 0 {
 		version = "v" + string(required[1])
 	}
@@ -70,6 +70,7 @@ func hasChecksum(mod, sums []byte, module string) bool {
 
 func TestHasChecksum(t *testing.T) {
 	t.Parallel()
+	const dependency = "a.b/c v1.9.0" // of the main module
 	for name, c := range map[string]struct {
 		mod, sums string
 		want      bool
@@ -81,7 +82,7 @@ func TestHasChecksum(t *testing.T) {
 		"checksum of go.mod only":   {"require a.b/c v1.9.0\n", "a.b/c v1.9.0/go.mod h1:x=\n", false},
 		"module with a longer path": {"require x/a.b/c v1.9.0\n", "x/a.b/c v1.9.0 h1:x=\n", false},
 	} {
-		if got := hasChecksum([]byte(c.mod), []byte(c.sums), "a.b/c v1.9.0"); got != c.want {
+		if got := hasChecksum([]byte(c.mod), []byte(c.sums), dependency); got != c.want {
 			t.Errorf("%s: hasChecksum = %t, want %t", name, got, c.want)
 		}
 	}

@@ -35,8 +35,8 @@ func Note(ctx context.Context, name, value string) {
 
 // Chain returns entries for records that follow head, for a store that appends
 // them in its own transaction. No other entry may be appended before the
-// transaction has ended. The transaction may still be rolled back, and head with it if earlier
-// writers of the same transaction appended to the chain: only onCommit records a head as seen.
+// transaction has ended. Chain does not record head as seen: if an earlier writer of the same
+// transaction appended it, a rollback removes it too. Only onCommit records a head.
 func (l *Log) Chain(head Head, records []Record) ([]Entry, error) {
 	for i := range records {
 		l.complete(&records[i])

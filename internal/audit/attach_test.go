@@ -85,9 +85,9 @@ func TestRecordIsCommittedWithItsChange(t *testing.T) {
 	})
 }
 
-// TestRolledBackRecordsAreNotMissed has an attached record chained to a record that the same shared
-// transaction appended, and makes the commit fail: both records are gone, and the log must not
-// take that for a loss.
+// TestRolledBackRecordsAreNotMissed appends two records in one shared transaction, the second by an
+// attachment, and makes the commit fail. The rollback removes both records: the log must not take
+// that for a loss.
 func TestRolledBackRecordsAreNotMissed(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t)) // writers share transactions only on SQLite
@@ -115,6 +115,7 @@ func TestRolledBackRecordsAreNotMissed(t *testing.T) {
 						return err
 					}
 					head, err := auditdb.NewStore(db).Head(t.Context())
+					// Only this transaction sees the record of the other writer, which is not committed yet.
 					chained = chained || number > head.Number
 					if err == nil {
 						_, err = tx.Exec(`INSERT INTO child (parent) VALUES ('missing')`) // the commit fails

@@ -67,7 +67,7 @@ type Entry struct {
 	Hash      []byte
 	Key       string // id of the signing key, if this was the last entry of a commit
 	Signature []byte
-	Targets   int // number of its rows in the table of targets, by which the store finds it
+	Targets   int // number of rows by which the store finds the record, one for each of its SearchTargets
 }
 
 // SearchTargets returns the values of a record's targets by which it is found, sorted and
@@ -136,8 +136,8 @@ type Store interface {
 
 	// Attach returns a context in which the first transaction that changes the
 	// database also appends the record of a, as entries that chain returns for it.
-	// Such transactions are serialised. Committed is called with the last entry
-	// after the commit.
+	// Such transactions are serialised. After the commit, the store calls committed
+	// with the last entry of the transaction, and a.Committed.
 	Attach(ctx context.Context, a Attachment, chain func(Head, []Record) ([]Entry, error), committed func(Entry)) context.Context
 
 	// Head returns the newest entry.
@@ -146,12 +146,12 @@ type Store interface {
 	// Tally returns the ends of the chain and the number of entries between them.
 	Tally(ctx context.Context) (Tally, error)
 
-	// Reanchor stores the anchor that sign returns for the head: entries before it
-	// are no longer part of the chain. It repairs a chain with missing entries.
+	// Reanchor stores the anchor that sign returns for the head: the entries up to the
+	// head are no longer part of the chain. This repairs a chain with missing entries.
 	Reanchor(ctx context.Context, sign func(Head) (Anchor, error)) error
 
 	// TimeBefore returns the time of the record that is followed by the given
-	// number of newer ones, or the zero time if there are fewer.
+	// number of newer ones, or the zero time if there is no such record.
 	TimeBefore(ctx context.Context, newer int64) (time.Time, error)
 
 	// Snapshot calls f with a consistent snapshot of the chain.
@@ -160,8 +160,8 @@ type Store interface {
 	// Page returns the matching records.
 	Page(ctx context.Context, f Filter) ([]Record, error)
 
-	// Cut removes the oldest entries: those before the given time, and those beyond
-	// the newest keep, if keep is not zero. It removes at most limit entries, never
+	// Cut removes the oldest entries: those before the given time and, if keep is not
+	// zero, all but the newest keep entries. It removes at most limit entries, never
 	// the newest, and stores the anchor that sign returns for the last removed one.
 	// It returns the number of removed entries.
 	Cut(ctx context.Context, before time.Time, keep int64, limit int, sign func(Head) (Anchor, error)) (int64, error)
@@ -169,9 +169,11 @@ type Store interface {
 	// Keys returns the signing keys, oldest first.
 	Keys(ctx context.Context) ([]Key, error)
 
-	// AddKey stores a key. With first set, it fails with fault.Stale if a key
-	// exists.
-	AddKey(ctx context.Context, k Key, first bool) error
+	// AddKey stores a key.
+	AddKey(ctx context.Context, k Key) error
+
+	// AddFirstKey stores a key. It fails with fault.Stale if a key already exists.
+	AddFirstKey(ctx context.Context, k Key) error
 }
 
 // A Tally compares where the chain should end (Head) with where it ends (Last).

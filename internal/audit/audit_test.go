@@ -130,7 +130,7 @@ func TestPagesAreNewestFirstAndOneOrganisationOnly(t *testing.T) {
 		}
 		for f, want := range map[audit.Filter]int{
 			{Org: "o1", Target: "11", Limit: 9}:                  1,
-			{Org: "o2", Target: "11", Limit: 9}:                  0, // number 12 belongs to o1
+			{Org: "o2", Target: "11", Limit: 9}:                  0, // the record with this target belongs to o1
 			{Org: "o1", Target: "x", Limit: 99}:                  15,
 			{Org: "o1", Target: "x", Operation: "op1", Limit: 1}: 1,
 			{Org: "o1", Target: "none", Limit: 9}:                0,
@@ -204,7 +204,7 @@ func TestRecomputedChainIsFound(t *testing.T) {
 	})
 }
 
-// forgedKeys hides the keys that cannot be decrypted.
+// forgedKeys hides the keys that box cannot decrypt, and lets the log add its first key next to them.
 type forgedKeys struct {
 	*auditdb.Store
 	box *secret.Box
@@ -218,8 +218,8 @@ func (f forgedKeys) Keys(ctx context.Context) ([]audit.Key, error) {
 	}), err
 }
 
-func (f forgedKeys) AddKey(ctx context.Context, k audit.Key, _ bool) error {
-	return f.Store.AddKey(ctx, k, false)
+func (f forgedKeys) AddFirstKey(ctx context.Context, k audit.Key) error {
+	return f.Store.AddKey(ctx, k)
 }
 
 func TestTruncationIsFoundByACheckpoint(t *testing.T) {
@@ -271,6 +271,7 @@ func TestPrunedLogVerifies(t *testing.T) {
 		if err != nil || n != 12 {
 			t.Fatalf("Retain = %d, %v; want 12", n, err)
 		}
+		// Eight records are left, and Retain added a record about itself.
 		if r := verify(t, l); r.Broken != nil || r.First != 13 || r.Records != 9 {
 			t.Errorf("after pruning by age: report %+v, want 9 records from 13", r)
 		}
@@ -391,7 +392,7 @@ func FuzzParseCheckpoint(f *testing.F) {
 	})
 }
 
-// slowStore blocks the first commit until it is released.
+// slowStore blocks the first commit until resume is closed.
 type slowStore struct {
 	audit.Store
 	mu      sync.Mutex

@@ -15,8 +15,8 @@ import (
 )
 
 // A checkpointFile stores the newest signed head of the chain outside the
-// database. It detects that a database has lost its newest records, which
-// otherwise looks like a shorter log.
+// database. It reveals that a database has lost its newest records. Without the
+// file, the log would merely look shorter.
 //
 // It is written after the commit, so that it is never ahead of the database.
 // Two slots are written alternately: an interrupted write leaves the previous
@@ -30,6 +30,10 @@ type checkpointFile struct {
 
 const checkpointSlot = 512 // bytes; a checkpoint has about 250
 
+// slotOfNone counts as the slot of the newest checkpoint in a file that has none, so that slot 0
+// is written first.
+const slotOfNone = 1
+
 // KeepCheckpoint makes the log store its newest checkpoint in a file from now
 // on. It fails with [ErrTruncated] if the database lacks records that the file's
 // checkpoint covers.
@@ -41,29 +45,30 @@ func (l *Log) KeepCheckpoint(ctx context.Context, path string) error {
 	if err := l.findLoss(ctx, known); err != nil {
 		return err
 	}
-	return l.openCheckpoint(path, known.Number, slot)
+	return l.openCheckpoint(path, known, slot)
 }
 
 // AcceptLoss is [Log.KeepCheckpoint] for a database that may lack records, also ones that only
-// the published checkpoints of witnesses cover. It reports whether records are missing, and records
-// the loss; if none are, it records nothing.
+// the published checkpoints of witnesses cover. It reports whether records are missing. If so, it adds
+// a record of the loss to the log.
 func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoint) (lost bool, err error) {
 	known, slot, err := readCheckpointFile(path)
 	if err != nil {
 		return false, err
 	}
-	head, err := l.store.Head(ctx)
+	left, err := l.store.Tally(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read audit log: %w", err)
 	}
 	err = l.findLoss(ctx, append([]Checkpoint{known}, published...)...)
 	if err == nil {
-		return false, l.openCheckpoint(path, known.Number, slot)
+		return false, l.openCheckpoint(path, known, slot)
 	}
 	if !errors.Is(err, ErrTruncated) {
 		return false, err
 	}
-	if err := l.openCheckpoint(path, 0, 1); err != nil {
+	// Open the file as if it contained no checkpoint: it is emptied below.
+	if err := l.openCheckpoint(path, Checkpoint{}, slotOfNone); err != nil {
 		return false, err
 	}
 	if err := l.reanchor(ctx); err != nil {
@@ -73,26 +78,28 @@ func (l *Log) AcceptLoss(ctx context.Context, path string, published ...Checkpoi
 	if err := os.Truncate(path, 0); err != nil {
 		return false, fmt.Errorf("empty audit checkpoint: %w", err)
 	}
-	had := known.Number
+	had := max(known.Number, left.Head.Number)
 	for _, c := range published {
 		had = max(had, c.Number)
 	}
 	return true, l.Append(ctx, Record{
 		Operation: "audit.acceptLoss", ActorName: "operator", Outcome: Success,
-		Targets: map[string]string{"had": fmt.Sprint(had), "has": fmt.Sprint(head.Number)},
+		Targets: map[string]string{ // numbers of the newest record before and after the loss
+			"had": fmt.Sprint(had), "has": fmt.Sprint(left.Last.Number), "missing": fmt.Sprint(had - left.Anchor.Number - left.Records),
+		},
 	})
 }
 
 // openCheckpoint opens the file that stores the newest checkpoint, and creates it if it does
-// not exist. last and slot are the number and the slot of the newest checkpoint that it contains.
-func (l *Log) openCheckpoint(path string, last int64, slot int) error {
+// not exist. newest is the newest checkpoint that it contains, in the given slot.
+func (l *Log) openCheckpoint(path string, newest Checkpoint, slot int) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("open audit checkpoint: %w", err)
 	}
 	l.state.Lock()
 	defer l.state.Unlock()
-	l.file = &checkpointFile{file: file, last: last, next: 1 - slot}
+	l.file = &checkpointFile{file: file, last: newest.Number, next: 1 - slot}
 	return nil
 }
 
@@ -164,13 +171,13 @@ func ReadCheckpointFile(path string) (Checkpoint, error) {
 	return newest, err
 }
 
-// readCheckpointFile also returns the slot of the newest checkpoint: 0 or 1, and 1 if there is none.
+// readCheckpointFile also returns the slot of the newest checkpoint: 0 or 1, and slotOfNone if there is none.
 func readCheckpointFile(path string) (newest Checkpoint, slot int, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Checkpoint{}, 0, fmt.Errorf("read audit checkpoint: %w", err)
 	}
-	slot = 1
+	slot = slotOfNone
 	for i := range 2 {
 		part := data[min(i*checkpointSlot, len(data)):min((i+1)*checkpointSlot, len(data))]
 		text, sum, _ := strings.Cut(strings.TrimSpace(string(part)), " sum ")

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vigil/internal/audit"
 	"vigil/internal/audit/auditdb"
 	"vigil/internal/secret/secrettest"
@@ -36,6 +38,7 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 		l := start()
 		keep(l)
 		fill(t, l, 5)
+		// Record 6 is committed with a change.
 		var committed bool
 		if err := db.Write(withAttachment(t.Context(), l, "r", &committed), func(*sqldb.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
@@ -43,7 +46,7 @@ func TestLostRecordsAreDetectedAtStart(t *testing.T) {
 		if c, err := audit.ReadCheckpointFile(path); err != nil || c.Number != 6 {
 			t.Errorf("checkpoint %+v, %v; want record 6", c, err)
 		}
-		keep(start())
+		keep(start()) // a start without a loss succeeds
 		exec(t, db, `DELETE FROM audit_record WHERE number > 3`,
 			`UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
 		l = start()
@@ -110,11 +113,14 @@ func TestAcceptLossRecordsOnlyALoss(t *testing.T) {
 // chain.
 func TestDeletedRecordsPreventStart(t *testing.T) {
 	t.Parallel()
-	for name, statement := range map[string]string{
-		"the newest 30":   `DELETE FROM audit_record WHERE number > 5`,
-		"some in between": `DELETE FROM audit_record WHERE number BETWEEN 10 AND 12`,
-		"all":             `DELETE FROM audit_record`,
-		"a changed hash":  `UPDATE audit_record SET hash = prev WHERE number = 35`,
+	for name, tt := range map[string]struct {
+		statement    string
+		has, missing string // recorded with the accepted loss
+	}{
+		"the newest 30":   {`DELETE FROM audit_record WHERE number > 5`, "5", "30"},
+		"some in between": {`DELETE FROM audit_record WHERE number BETWEEN 10 AND 12`, "35", "3"},
+		"all":             {`DELETE FROM audit_record`, "0", "35"},
+		"a changed hash":  {`UPDATE audit_record SET hash = prev WHERE number = 35`, "35", "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +128,7 @@ func TestDeletedRecordsPreventStart(t *testing.T) {
 				box, path := secrettest.NewBox(t), filepath.Join(t.TempDir(), "audit.checkpoint")
 				l := open(t, db, box)
 				fill(t, l, 35)
-				exec(t, db, statement)
+				exec(t, db, tt.statement)
 				l = open(t, db, box)
 				t.Cleanup(func() { _ = l.Close() })
 				if err := l.KeepCheckpoint(t.Context(), path); !errors.Is(err, audit.ErrTruncated) {
@@ -133,6 +139,14 @@ func TestDeletedRecordsPreventStart(t *testing.T) {
 				}
 				if lost, err := l.AcceptLoss(t.Context(), path); !lost || err != nil {
 					t.Fatalf("accept the loss: %t, %v; want true", lost, err)
+				}
+				page, err := auditdb.NewStore(db).Page(t.Context(), audit.Filter{Operation: "audit.acceptLoss", Limit: 10})
+				if err != nil || len(page) != 1 {
+					t.Fatalf("the loss is recorded as %+v, %v", page, err)
+				}
+				want := map[string]string{"had": "35", "has": tt.has, "missing": tt.missing}
+				if diff := cmp.Diff(want, page[0].Targets); diff != "" {
+					t.Errorf("the loss is recorded as (-want +got):\n%s", diff)
 				}
 				fill(t, l, 2)
 				second := open(t, db, box)

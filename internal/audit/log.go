@@ -54,7 +54,7 @@ type waiting struct {
 }
 
 // Open returns the log in a store. It creates the first signing key if there is
-// none. Now is time.Now if nil.
+// none. If now is nil, the log uses time.Now.
 func Open(ctx context.Context, store Store, box Sealer, now func() time.Time) (*Log, error) {
 	if now == nil {
 		now = time.Now
@@ -79,7 +79,7 @@ func (l *Log) firstKey(ctx context.Context) ([]Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.store.AddKey(ctx, k, true); err != nil && !fault.Is(err, fault.Stale) {
+	if err := l.store.AddFirstKey(ctx, k); err != nil && !fault.Is(err, fault.Stale) {
 		return nil, err
 	}
 	return l.store.Keys(ctx)
@@ -90,7 +90,7 @@ func (l *Log) firstKey(ctx context.Context) ([]Key, error) {
 func (l *Log) RotateKey(ctx context.Context) error {
 	k, err := newKey(ctx, l.box, l.now())
 	if err == nil {
-		err = l.store.AddKey(ctx, k, false)
+		err = l.store.AddKey(ctx, k)
 	}
 	if err != nil {
 		return fmt.Errorf("rotate audit key: %w", err)
@@ -114,7 +114,7 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 	l.mu.Lock()
 	l.queue = append(l.queue, w)
 	l.mu.Unlock()
-	for {
+	for { // a commit may leave this record to the next one, because of maxBatch
 		select {
 		case err := <-w.done:
 			return err
@@ -216,8 +216,9 @@ func (l *Log) Page(ctx context.Context, f Filter) ([]Record, error) {
 	return page, nil
 }
 
-// Retain removes records older than since, and all but the newest keep if keep
-// is not zero, in batches. It records the removal. The remaining chain still
+// Retain removes the records older than since, and the oldest records if there are
+// more than keep. A zero since or keep sets no such limit. It removes them in
+// batches, and adds a record of each batch to the log. The remaining chain still
 // verifies.
 func (l *Log) Retain(ctx context.Context, since time.Time, keep int64) (removed int64, err error) {
 	key := l.signer()
@@ -255,8 +256,8 @@ type Retention struct {
 const minClockRecords = 100
 
 // Prune removes the records that exceed the retention. Age is computed from the
-// log's own time, which is that of the record followed by [minClockRecords]
-// others, and at most now.
+// log's own time: the time of the record that has [minClockRecords] newer ones,
+// or now if that is earlier.
 func (l *Log) Prune(ctx context.Context, r Retention) (removed int64, err error) {
 	var since time.Time
 	if r.Age > 0 {

@@ -63,18 +63,18 @@ const (
 	aboutAnchor = "vigil/audit/anchor/1"
 )
 
-func statement(context string, h Head) []byte {
-	out := append([]byte(context), 0)
+func statement(purpose string, h Head) []byte {
+	out := append([]byte(purpose), 0)
 	out = binary.BigEndian.AppendUint64(out, uint64(h.Number))
 	return append(out, h.Hash...)
 }
 
-func (s signer) sign(context string, h Head) []byte {
-	return ed25519.Sign(s.private, statement(context, h))
+func (s signer) sign(purpose string, h Head) []byte {
+	return ed25519.Sign(s.private, statement(purpose, h))
 }
 
-func (s signer) verifies(context string, h Head, signature []byte) bool {
-	return ed25519.Verify(s.private.Public().(ed25519.PublicKey), statement(context, h), signature)
+func (s signer) verifies(purpose string, h Head, signature []byte) bool {
+	return ed25519.Verify(s.private.Public().(ed25519.PublicKey), statement(purpose, h), signature)
 }
 
 // link returns the hash of an entry.

@@ -72,7 +72,7 @@ func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report)
 		return &Break{previous.Number, "the anchor, where the log was pruned, is not signed"}
 	}
 	for _, k := range known {
-		if s, ok := keys[k.Key]; !ok || !s.verifies(aboutHead, k.Head, k.Signature) {
+		if !keys[k.Key].verifiesIfKnown(aboutHead, k.Head, k.Signature) {
 			return &Break{k.Number, "the checkpoint is not one of this log"}
 		}
 	}
@@ -109,8 +109,8 @@ func verify(c Chain, keys map[string]signer, known []Checkpoint, report *Report)
 
 // verifiesIfKnown is like verifies, but returns false for the zero signer, which a map of
 // signers returns for an unknown key.
-func (s signer) verifiesIfKnown(context string, h Head, signature []byte) bool {
-	return s.private != nil && s.verifies(context, h, signature)
+func (s signer) verifiesIfKnown(purpose string, h Head, signature []byte) bool {
+	return s.private != nil && s.verifies(purpose, h, signature)
 }
 
 // checkFollows checks one entry against its predecessor.

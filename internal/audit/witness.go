@@ -122,7 +122,7 @@ func (w *Witnesses) Replace(ctx context.Context) error {
 }
 
 // Notice returns a description of failing witnesses, or "". It is shown without
-// authentication, so that it does not contain addresses; the log does.
+// authentication and therefore contains no addresses; the server's log messages do.
 func (w *Witnesses) Notice() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,10 +164,10 @@ func (w *Witnesses) level() int {
 // are not reachable.
 func (w *Witnesses) Known(ctx context.Context) (all []Checkpoint, err error) {
 	for _, state := range w.all {
-		c, failed := state.Newest(ctx)
+		c, newestErr := state.Newest(ctx)
 		switch {
-		case failed != nil:
-			err = errors.Join(err, fmt.Errorf("%s: %w", state.Name(), failed))
+		case newestErr != nil:
+			err = errors.Join(err, fmt.Errorf("%s: %w", state.Name(), newestErr))
 		case c.Number > 0:
 			all = append(all, c)
 		}
@@ -229,8 +229,8 @@ func (w *Witnesses) publish(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// exchange compares a witness that was not compared yet, or publishes the
-// checkpoint to it.
+// exchange publishes the checkpoint to a witness. Before that, it compares the log
+// with the witness, unless that was done since the start.
 func (w *Witnesses) exchange(ctx context.Context, log *slog.Logger, state *witnessState, c Checkpoint) {
 	w.mu.Lock()
 	before := *state

@@ -50,10 +50,17 @@ func (w *memoryWitness) Newest(context.Context) (audit.Checkpoint, error) {
 	return w.stored, nil
 }
 
-func (w *memoryWitness) set(unreachable bool, stored audit.Checkpoint) {
+func (w *memoryWitness) setUnreachable() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unreachable, w.stored = unreachable, stored
+	w.unreachable = true
+}
+
+// setReachable makes the witness reachable, with a stored checkpoint.
+func (w *memoryWitness) setReachable(stored audit.Checkpoint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unreachable, w.stored = false, stored
 }
 
 // The values of the metric vigil_audit_witness_level that the test expects.
@@ -116,15 +123,15 @@ func TestUnreachableWitnessIsComparedLater(t *testing.T) {
 	if strings.Contains(w.Notice(), "memory") {
 		t.Error("the notice contains the address of the witness")
 	}
-	witness.set(false, seen)
+	witness.setReachable(seen)
 	publishUntil(t, w, allAgree, "")
-	<-witness.got
+	<-witness.got // the checkpoint that was published
 
-	witness.set(true, seen)
+	witness.setUnreachable()
 	exec(t, db, `DELETE FROM audit_record WHERE number > 3`, `UPDATE audit_chain SET number = 3, hash = (SELECT hash FROM audit_record WHERE number = 3)`)
 	w = start()
 	publishUntil(t, w, notAsked, "could not be asked")
-	witness.set(false, seen)
+	witness.setReachable(seen)
 	if log := publishUntil(t, w, lossSeen, "missing"); !strings.Contains(log, "audit records are missing") {
 		t.Errorf("the log does not report the loss: %s", log)
 	}

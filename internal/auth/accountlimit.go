@@ -23,9 +23,9 @@ const (
 	maxLimitTags = 1000 // values of all names together
 )
 
-// NewAccountLimit validates account ids, and values by the names of tags, and
-// returns the limit. It fails if there are neither ids nor tags: such a limit
-// would allow no account.
+// NewAccountLimit validates account ids and tags, which are lists of values by
+// name, and returns the limit. It fails if there are neither ids nor tags: such
+// a limit would allow no account.
 func NewAccountLimit(ids []string, tags map[string][]string) (AccountLimit, error) {
 	var accounts, pairs []string
 	for _, id := range ids {

@@ -22,8 +22,8 @@ const (
 	hintLength  = len(tokenPrefix) + 6
 )
 
-// TokenHash is the stored hash of a token's text. The text has 256 random bits,
-// so that a fast hash is as safe as a slow one.
+// TokenHash is the stored hash of a token's text. A fast hash is as safe as a
+// slow one, because the text has 256 random bits.
 type TokenHash [sha256.Size]byte
 
 // newTokenText generates the text of a new token.

@@ -106,6 +106,21 @@ func (a *Authenticator) KnownAccount(ctx context.Context, text secret.Text, addr
 // Holder returns the current state of an API token that was used to log in. It
 // fails with fault.Unauthenticated if the token is no longer valid.
 func (a *Authenticator) Holder(ctx context.Context, id TokenID, address string) (TokenState, error) {
+	s, err := a.tokenState(ctx, id)
+	if err != nil {
+		return TokenState{}, err
+	}
+	now := a.registry.now()
+	if cause := s.check(now, address); cause != nil {
+		return s, refusal(cause)
+	}
+	a.registry.used.add(Use{s.Token.ID, now, address})
+	return s, nil
+}
+
+// tokenState returns the state of an API token. It fails with fault.Unauthenticated if the
+// token was removed.
+func (a *Authenticator) tokenState(ctx context.Context, id TokenID) (TokenState, error) {
 	s, err := a.registry.cache.state(ctx, id)
 	if fault.Is(err, fault.NotFound) {
 		return TokenState{}, refusal(errors.New("the API token was removed"))
@@ -113,11 +128,6 @@ func (a *Authenticator) Holder(ctx context.Context, id TokenID, address string) 
 	if err != nil {
 		return TokenState{}, fmt.Errorf("look up API token: %w", err)
 	}
-	now := a.registry.now()
-	if cause := s.check(now, address); cause != nil {
-		return s, refusal(cause)
-	}
-	a.registry.used.add(Use{s.Token.ID, now, address})
 	return s, nil
 }
 
@@ -174,12 +184,9 @@ func (a *Authenticator) Identify(ctx context.Context, text, address string) (Cal
 	if err != nil {
 		return Caller{}, err
 	}
-	s, err := a.registry.cache.state(ctx, TokenID(c.Session))
-	if fault.Is(err, fault.NotFound) {
-		return Caller{}, refusal(errors.New("the API token was removed"))
-	}
+	s, err := a.tokenState(ctx, TokenID(c.Session))
 	if err != nil {
-		return Caller{}, fmt.Errorf("look up API token: %w", err)
+		return Caller{}, err
 	}
 	now := a.registry.now()
 	if cause := s.check(now, address); cause != nil {

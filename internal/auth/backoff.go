@@ -5,17 +5,19 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"vigil/internal/subnet"
 )
 
-// Delay returns how long a caller must wait after a number of failures: zero
-// for the first free failures, then a second, doubled by each further failure
-// up to longest.
+// Delay returns how long a caller must wait after a number of failures. The delay
+// is zero while there are at most as many failures as the parameter free, then a
+// second, and doubled by each further failure, up to longest.
 func Delay(failures, free int, longest time.Duration) time.Duration {
 	n := failures - free
 	switch {
 	case n <= 0:
 		return 0
-	case n > 30:
+	case n > 30: // the shift below could overflow
 		return longest
 	}
 	return min(time.Second<<(n-1), longest)
@@ -49,7 +51,7 @@ func newFailures(now func() time.Time) *failures {
 
 // add counts a failure and returns how long the network must wait.
 func (f *failures) add(address string) time.Duration {
-	network, now := Network(address), f.now()
+	network, now := subnet.Of(address), f.now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, _ := f.counts.Get(network)

@@ -29,7 +29,7 @@ const (
 // user who confirms its code in a browser.
 //
 // The program gets the text of its future API token with the code. The server stores
-// only the hash; the confirmation makes it the hash of a token of the user.
+// only the hash of the text. The confirmation creates a token of the user with that hash.
 type DeviceLogin struct {
 	Code      string // what the user compares: BCDF-GHJK
 	Hash      TokenHash
@@ -52,7 +52,7 @@ const (
 // DeviceLimits are limits of the device logins that wait for confirmation.
 type DeviceLimits struct {
 	Total      int
-	PerNetwork int // of one [Network], so that one address cannot block the logins of all others
+	PerNetwork int // of one network (see package subnet), so that one address cannot block the logins of all others
 }
 
 var deviceLimits = DeviceLimits{Total: 1000, PerNetwork: 100}
@@ -79,7 +79,7 @@ type Devices struct {
 	Store    DeviceStore
 }
 
-// Start begins a device login. The text is that of the token that the program has once
+// Start begins a device login. It returns the text of the API token that is created when
 // a user confirms the code.
 func (d *Devices) Start(ctx context.Context, client, source string) (DeviceLogin, secret.Text, error) {
 	client, err := checkName("clientName", client)
@@ -98,7 +98,8 @@ func (d *Devices) Start(ctx context.Context, client, source string) (DeviceLogin
 	return login, text, d.Store.AddDevice(ctx, login, deviceLimits)
 }
 
-// newDeviceCode returns a code of eight random consonants: 34 random bits.
+// newDeviceCode returns a code of eight random consonants: 34 random bits. Of the 64 bytes,
+// far more than the eight that it needs are below 240.
 func newDeviceCode() string {
 	random := make([]byte, 64)
 	_, _ = rand.Read(random)
@@ -116,7 +117,7 @@ func newDeviceCode() string {
 func (d *Devices) State(ctx context.Context, text secret.Text) (DeviceState, error) {
 	hash, ok := hashToken(text)
 	if !ok {
-		return "", noDevice()
+		return "", NoDeviceLogin()
 	}
 	login, err := d.current(d.Store.DeviceByHash(ctx, hash))
 	return login.State, err
@@ -126,19 +127,21 @@ func (d *Devices) State(ctx context.Context, text secret.Text) (DeviceState, err
 func (d *Devices) Find(ctx context.Context, code string) (DeviceLogin, error) {
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
 	if len(code) != 8 {
-		return DeviceLogin{}, noDevice()
+		return DeviceLogin{}, NoDeviceLogin()
 	}
 	return d.current(d.Store.DeviceByCode(ctx, code[:4]+"-"+code[4:]))
 }
 
+// current returns the result of a method of the store, or fault.NotFound if the login has expired.
 func (d *Devices) current(login DeviceLogin, err error) (DeviceLogin, error) {
 	if err == nil && !d.Registry.now().Before(login.ExpiresAt) {
-		err = noDevice()
+		err = NoDeviceLogin()
 	}
 	return login, err
 }
 
-func noDevice() error {
+// NoDeviceLogin returns the error for a device login that does not exist or has expired.
+func NoDeviceLogin() error {
 	return fault.New(fault.NotFound, "there is no login with this code, or it has expired; start again with vigil login")
 }
 

@@ -38,7 +38,8 @@ func TestOnlyPendingDeviceLoginsAreLimited(t *testing.T) {
 	})
 }
 
-// TestOneNetworkCannotBlockDeviceLogins starts logins from the addresses of one network until it may not start more.
+// TestOneNetworkCannotBlockDeviceLogins starts logins from networks until these may not start more. An IPv4
+// address is a network by itself; the first 64 bits of an IPv6 address are its network.
 func TestOneNetworkCannotBlockDeviceLogins(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		store, n := authdb.NewStore(h.db), byte(0)

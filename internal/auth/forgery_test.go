@@ -50,8 +50,8 @@ func with(o object, changes object) object {
 	return out
 }
 
-// realKey returns the private key with the given id. It models an attacker who
-// has the master key, so that only the claims of forged tokens are wrong.
+// realKey returns the private key with the given id. Tokens that it signs have a
+// valid signature, so tests can change the header or the claims alone.
 func realKey(t *testing.T, h *fixture, kid string) ed25519.PrivateKey {
 	t.Helper()
 	keys, err := authdb.NewStore(h.db).SigningKeys(t.Context(), "posture")
@@ -133,7 +133,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"b64 false":                     forge(with(header, object{"crit": []string{"b64"}, "b64": false}), claims, signOwn),
 		"unknown kid":                   forge(with(header, object{"kid": "nobody"}), claims, signOwn),
 		"kid missing":                   forge(with(header, object{"kid": nil}), claims, signOwn),
-		"kid as path":                   forge(with(header, object{"kid": "../../../../dev/null"}), claims, mac(nil)),
+		"kid as path":                   forge(with(header, object{"kid": "../../../../dev/null"}), claims, mac(nil)), // an empty file as the key
 		"kid as SQL":                    forge(with(header, object{"kid": "x' UNION SELECT 'key"}), claims, signForeign),
 		"kid a number":                  forge(with(header, object{"kid": 1}), claims, signOwn),
 		"typ JWT":                       forge(with(header, object{"typ": "JWT"}), claims, signOwn),
@@ -145,7 +145,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"aud missing":                   forge(header, with(claims, object{"aud": nil}), signOwn),
 		"several aud":                   forge(header, with(claims, object{"aud": []string{"desktop", "posture"}}), signOwn),
 		"expired":                       forge(header, with(claims, object{"exp": now}), signOwn),
-		"expired within leeway":         forge(header, with(claims, object{"exp": now - 1}), signOwn),
+		"expired within leeway":         forge(header, with(claims, object{"exp": now - 1}), signOwn), // only nbf and iat have leeway
 		"exp missing":                   forge(header, with(claims, object{"exp": nil}), signOwn),
 		"exp null":                      forge(header, with(claims, object{"exp": json.RawMessage("null")}), signOwn),
 		"exp text":                      forge(header, with(claims, object{"exp": "tomorrow"}), signOwn),

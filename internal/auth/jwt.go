@@ -52,7 +52,7 @@ func (k *Keys) Sign(ctx context.Context, typ string, c Claims) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// signingKeyFor returns the current signing key. It creates the first one.
+// signingKeyFor returns the current signing key. If no key exists, it creates one.
 func (k *Keys) signingKeyFor(ctx context.Context) (*signingKey, error) {
 	v, err := k.view(ctx, keysAge)
 	if err == nil && v.signing == nil {

@@ -119,8 +119,8 @@ func (k *Keys) load(ctx context.Context) (*keyView, error) {
 	return v, nil
 }
 
-// active returns the newest key that may sign now, or the first key if none may
-// yet.
+// active returns the newest key that may sign now, or the oldest key if none may
+// sign yet. It returns false if there is no key.
 func (v *keyView) active(now time.Time) (SigningKey, bool) {
 	for i := len(v.keys) - 1; i >= 0; i-- {
 		if i == 0 || !v.keys[i].ActiveAt.After(now) {
@@ -183,6 +183,7 @@ func (k *Keys) maintain(ctx context.Context) error {
 	} else if last := v.keys[n-1]; now.Sub(last.ActiveAt) >= k.Every-k.Lead {
 		return k.add(ctx, last.Number+1, now.Add(k.Lead))
 	}
+	// Find the newest key whose predecessor is no longer needed, and remove all older keys.
 	for i := len(v.keys) - 1; i > 0; i-- {
 		if now.After(k.retires(v.keys[i])) {
 			return k.store.DropSigningKeys(ctx, k.Realm, v.keys[i].Number)
@@ -213,6 +214,7 @@ func (k *Keys) Replace(ctx context.Context) error {
 		err = k.add(ctx, v.next(), k.Now())
 	}
 	if err == nil {
+		// v was read before the key was added: v.next() is the number of the new key.
 		err = k.store.DropSigningKeys(ctx, k.Realm, v.next())
 	}
 	if err == nil {
@@ -231,8 +233,8 @@ func (v *keyView) next() int64 {
 	return v.keys[len(v.keys)-1].Number + 1
 }
 
-// add stores a new key. It succeeds if another process stored the same number
-// concurrently.
+// add stores a new key. It also succeeds if another process stored a key with the
+// same number concurrently.
 func (k *Keys) add(ctx context.Context, number int64, active time.Time) error {
 	key, err := newSigningKey(ctx, k.box, k.Realm, number, k.Now(), active)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestRotatedKeyIsPublishedFirstAndEndsNoSession(t *testing.T) {
 		if err := first.keys.Rotate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h.clock.pass(6 * time.Second)
+		h.clock.pass(6 * time.Second) // a process caches the keys for 5 seconds
 		published := kids(t, second.keys)
 		if len(published) != 2 || published[0] != kid(t, before) {
 			t.Fatalf("the other process publishes %v", published)
@@ -111,7 +111,8 @@ func TestRotatedKeyIsPublishedFirstAndEndsNoSession(t *testing.T) {
 	})
 }
 
-// TestOldKeyIsRefusedAfterTheOverlap does not depend on Maintain being called.
+// TestOldKeyIsRefusedAfterTheOverlap checks that the old key is refused when its last
+// token has expired, even if Maintain was not called and the key is still stored.
 func TestOldKeyIsRefusedAfterTheOverlap(t *testing.T) {
 	t.Parallel()
 	h := onSQLite(t)
@@ -121,7 +122,7 @@ func TestOldKeyIsRefusedAfterTheOverlap(t *testing.T) {
 	if err := p.keys.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.pass(10*time.Minute + 31*time.Minute + time.Second)
+	h.clock.pass(10*time.Minute + 31*time.Minute + time.Second) // Lead, then MaxLife and Leeway
 	_, text := p.org(t, "acme")
 	valid := p.access(t, text)
 	header := with(part(t, valid, 0), object{"kid": old})

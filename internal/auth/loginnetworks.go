@@ -2,17 +2,19 @@ package auth
 
 import (
 	"context"
-	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"vigil/internal/subnet"
 )
 
 // A LoginNetwork is a network from which an account has logged in.
 type LoginNetwork struct {
 	Account string
-	Network string // as returned by [Network]
+	Network string // as returned by [subnet.Of]
 }
 
 // LoginNetworks caches the networks from which accounts have logged in. Logins from
@@ -21,7 +23,7 @@ type LoginNetwork struct {
 //
 // It is safe for concurrent use.
 type LoginNetworks struct {
-	load func(ctx context.Context) ([]LoginNetwork, error)
+	load func(ctx context.Context) ([]LoginNetwork, error) // newest first
 	now  func() time.Time
 
 	loading sync.Mutex // held while load runs
@@ -32,58 +34,71 @@ type LoginNetworks struct {
 }
 
 const (
-	// maxLoginNetworks limits the size of the cache.
-	maxLoginNetworks = 50_000
+	// MaxLoginNetworks is the maximum size of the cache, and so of what load returns.
+	MaxLoginNetworks = 50_000
 
 	// loginNetworksAge is the longest time until a login through another process is seen.
 	loginNetworksAge = time.Minute
 )
 
-// NewLoginNetworks returns an empty cache. It calls load at the first lookup, and
-// again when a lookup misses and the last load is older than a minute.
+// NewLoginNetworks returns an empty cache. It calls load, which returns the newest
+// networks first, at the first lookup, and again when a lookup misses and the last load
+// is older than a minute.
 func NewLoginNetworks(load func(context.Context) ([]LoginNetwork, error), now func() time.Time) *LoginNetworks {
 	n := &LoginNetworks{load: load, now: now, counts: make(map[string]int)}
-	n.known, _ = simplelru.NewLRU(maxLoginNetworks, n.onEvict) // fails only for a size below 1
+	n.known, _ = simplelru.NewLRU(MaxLoginNetworks, n.onEvict) // fails only for a size below 1
 	return n
 }
 
 // Has reports whether the account has logged in from the network of an address.
 func (n *LoginNetworks) Has(ctx context.Context, account, address string) (bool, error) {
-	network := LoginNetwork{account, Network(address)}
-	if n.find(network) || !n.isStale() {
-		return n.find(network), nil
+	network := LoginNetwork{account, subnet.Of(address)}
+	if n.find(network) {
+		return true, nil
+	}
+	if err := n.loadIfStale(ctx); err != nil {
+		return false, err
+	}
+	return n.find(network), nil // another caller may have loaded meanwhile
+}
+
+// loadIfStale adds the networks that load returns, unless the last load is recent enough.
+func (n *LoginNetworks) loadIfStale(ctx context.Context) error {
+	if !n.isStale() {
+		return nil
 	}
 	n.loading.Lock()
 	defer n.loading.Unlock()
 	if !n.isStale() { // another caller has loaded meanwhile
-		return n.find(network), nil
+		return nil
 	}
-	all, err := n.load(ctx)
+	newestFirst, err := n.load(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.loaded = n.now()
-	for _, network := range all {
+	// The cache evicts the network that was added first. Therefore add the oldest network first.
+	for _, network := range slices.Backward(newestFirst) {
 		n.add(network)
 	}
-	n.mu.Unlock()
-	return n.find(network), nil
+	return nil
 }
 
-// Any reports whether any network of an account is known, as of the last call
-// of Has.
+// Any reports whether the cache has a network of an account. Unlike Has, it never
+// calls load.
 func (n *LoginNetworks) Any(account string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.counts[account] > 0
 }
 
-// Add adds a network of an account. It returns false if it was known.
+// Add adds a network of an account. It returns false if the network was known.
 func (n *LoginNetworks) Add(account, address string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.add(LoginNetwork{account, Network(address)})
+	return n.add(LoginNetwork{account, subnet.Of(address)})
 }
 
 func (n *LoginNetworks) isStale() bool {
@@ -114,22 +129,4 @@ func (n *LoginNetworks) onEvict(network LoginNetwork, _ struct{}) {
 	if n.counts[network.Account] == 0 {
 		delete(n.counts, network.Account)
 	}
-}
-
-// Network returns the network that rate limits count an address by: an IPv4
-// address itself, or the /64 of an IPv6 address, because a site may choose any
-// address in it.
-func Network(address string) string {
-	a, err := netip.ParseAddr(address)
-	switch {
-	case err != nil:
-		return address
-	case a.Unmap().Is4():
-		return a.Unmap().String()
-	}
-	n, err := a.WithZone("").Prefix(64)
-	if err != nil {
-		return address
-	}
-	return n.String()
 }

@@ -1,7 +1,9 @@
 package auth_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -22,7 +24,7 @@ func TestDelayDoublesAfterTheFreeFailures(t *testing.T) {
 }
 
 // TestValidTokenIsAcceptedWhileOthersAtTheAddressFail sends hundreds of invalid
-// tokens from one address.
+// tokens from one address. The first 100 fail without a wait.
 func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, h *fixture) {
 		p := h.process(t)
@@ -49,6 +51,24 @@ func TestValidTokenIsAcceptedWhileOthersAtTheAddressFail(t *testing.T) {
 		_, err := p.Exchange(t.Context(), secret.NewText("guess"), "192.0.2.1")
 		wantKind(t, "a bad token after the window", err, fault.Invalid)
 	})
+}
+
+func TestOldestLoginNetworkIsEvictedFirst(t *testing.T) {
+	t.Parallel()
+	newestFirst := make([]auth.LoginNetwork, auth.MaxLoginNetworks)
+	for i := range newestFirst {
+		newestFirst[i] = auth.LoginNetwork{Account: fmt.Sprint(i), Network: "192.0.2.1"}
+	}
+	load := func(context.Context) ([]auth.LoginNetwork, error) { return newestFirst, nil }
+	n := auth.NewLoginNetworks(load, time.Now)
+	if _, err := n.Has(t.Context(), "new", "192.0.2.1"); err != nil { // loads, and fills the cache
+		t.Fatal(err)
+	}
+	n.Add("new", "192.0.2.1")
+	newest, oldest := newestFirst[0].Account, newestFirst[auth.MaxLoginNetworks-1].Account
+	if !n.Any(newest) || n.Any(oldest) {
+		t.Errorf("the cache has the newest network: %t, the oldest: %t; want only the newest", n.Any(newest), n.Any(oldest))
+	}
 }
 
 func TestNetworksOfTokensAreSharedBetweenProcesses(t *testing.T) {

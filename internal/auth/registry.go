@@ -51,8 +51,8 @@ func (r *Registry) clearCache(err error) error {
 	return err
 }
 
-// CreateOrg adds an organisation with its first admin. Only the operator calls
-// it, so that it takes no caller.
+// CreateOrg adds an organisation with its first admin. It has no caller to check,
+// because only the operator calls it.
 func (r *Registry) CreateOrg(ctx context.Context, name, admin string) (Org, User, error) {
 	name, err := checkName("name", name)
 	if err != nil {

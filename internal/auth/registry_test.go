@@ -133,7 +133,8 @@ func TestLastAdminCannotBeRemoved(t *testing.T) {
 		_, err = p.RemoveUser(ctx, admin, user.ID, 0)
 		wantKind(t, "removed", err, fault.Conflict)
 
-		// Two admins who demote each other at the same time: one succeeds.
+		// Of two admins, one is demoted and the other is removed at the same time: only one of
+		// the changes succeeds.
 		for round := range 10 {
 			other, _, _ := p.user(t, admin, fmt.Sprint("other", round), auth.Admin)
 			var wg sync.WaitGroup
@@ -149,7 +150,7 @@ func TestLastAdminCannotBeRemoved(t *testing.T) {
 			}
 			wg.Wait()
 			if (errs[0] == nil) == (errs[1] == nil) {
-				t.Fatalf("round %d: %v", round, errs)
+				t.Fatalf("round %d: %v, want exactly one error", round, errs)
 			}
 			all, err := p.Users(ctx, admin)
 			if err != nil {

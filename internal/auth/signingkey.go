@@ -64,12 +64,12 @@ func newSigningKey(ctx context.Context, box Sealer, realm string, number int64, 
 	if err != nil {
 		return SigningKey{}, fmt.Errorf("make signing key: %w", err)
 	}
-	print, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
+	thumbprint, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
 	if err != nil {
 		return SigningKey{}, fmt.Errorf("name signing key: %w", err)
 	}
 	k := SigningKey{
-		Realm: realm, Number: number, ID: base64.RawURLEncoding.EncodeToString(print),
+		Realm: realm, Number: number, ID: base64.RawURLEncoding.EncodeToString(thumbprint),
 		Public: public, CreatedAt: created, ActiveAt: active,
 	}
 	if k.Sealed, err = box.Seal(ctx, k.cell(), private.Seed()); err != nil {

@@ -25,13 +25,14 @@ type SignOn struct {
 	Life            time.Duration // maximum age of the session
 }
 
-// SignOn returns a token for a browser session of the user. The user is created
-// at the first login, and gets the name, e-mail address and role of every later
-// one. Nobody has the text of the token: it only makes the session end when the
-// user is disabled or the role is lowered, like that of an API token.
+// SignOn returns a token for a browser session of the user. The first login creates
+// the user; every later login updates the name, e-mail address, role and account
+// limit. Nobody has the text of the token. The session depends on the token:
+// disabling the user or lowering the role affects the session at once.
 //
-// An existing user is never taken over because the name or e-mail address is the
-// same. Sessions of the same identity in other organisations end.
+// The user is found by issuer and subject only, never by name or e-mail address; so a
+// login cannot take over another user. Sessions of the same identity in other
+// organisations end.
 //
 // It fails with fault.NotFound when there is no such organisation, and with
 // fault.Forbidden when the user or the organisation is disabled.
@@ -129,15 +130,18 @@ func (r *Registry) signOnUser(ctx context.Context, org OrgID, in SignOn) (User, 
 // the old one; where the organisation would lose its last admin, the user keeps
 // the role, and only the role of the token is lower.
 func (r *Registry) refresh(ctx context.Context, u User, name string, in SignOn) (User, error) {
-	keepRole := u
-	keepRole.Email = in.Email
-	keepName := keepRole
+	keepBoth := u
+	keepBoth.Email = in.Email
+	keepRole := keepBoth
+	keepRole.Name = name
+	keepName := keepBoth
 	keepName.Role, keepName.Accounts = in.Role, in.Accounts
 	all := keepName
 	all.Name = name
-	candidates := []User{all, keepName, keepRole}
-	if strings.HasPrefix(u.Name, name+" (single sign-on ") {
-		candidates = candidates[1:] // the name was taken when the user was created
+	// After a conflict, the next candidate is tried.
+	candidates := []User{all, keepName, keepRole, keepBoth}
+	if strings.HasPrefix(u.Name, name+" (single sign-on ") { // the name was taken when the user was created
+		candidates = []User{keepName, keepBoth}
 	}
 	for _, c := range candidates {
 		if c == u {

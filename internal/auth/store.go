@@ -41,13 +41,15 @@ type Store interface {
 
 	// ReplaceUser updates the name, email, role, disabled flag, account limit,
 	// update time and version of a user. It fails with fault.Stale unless the stored version is
-	// u.Version-1, and with fault.Conflict if the name is taken or no enabled admin
-	// would be left.
+	// u.Version-1. It fails with fault.Conflict if the name is taken, or if the
+	// organisation would have no enabled admin after the change, or would lose its
+	// last admin with a valid API token.
 	ReplaceUser(ctx context.Context, u User) error
 
 	// DeleteUser removes a user and the user's tokens, and returns the removed
-	// user. It fails with fault.Stale unless version is 0 or the current version,
-	// and with fault.Conflict if no enabled admin would be left.
+	// user. It fails with fault.Stale unless version is 0 or the current version.
+	// It fails with fault.Conflict if the organisation would have no enabled admin
+	// after the removal, or would lose its last admin with a valid API token.
 	DeleteUser(ctx context.Context, org OrgID, id UserID, version int64) (User, error)
 
 	// CreateToken adds an API token of an existing user. If it is a token of single

@@ -96,9 +96,25 @@ func (l TokenLimits) AllowsAddress(address string) bool {
 
 // includes reports whether these limits allow everything that the others allow.
 func (l TokenLimits) includes(others TokenLimits) bool {
-	if l.Scopes != "" && (others.Scopes == "" || slices.ContainsFunc(commaList(others.Scopes), func(s string) bool { return !l.AllowsScope(s) })) {
+	return l.includesScopes(others) && l.includesAddresses(others)
+}
+
+func (l TokenLimits) includesScopes(others TokenLimits) bool {
+	if l.Scopes == "" {
+		return true
+	}
+	if others.Scopes == "" {
 		return false
 	}
+	for _, scope := range commaList(others.Scopes) {
+		if !l.AllowsScope(scope) {
+			return false
+		}
+	}
+	return true
+}
+
+func (l TokenLimits) includesAddresses(others TokenLimits) bool {
 	if l.Addresses == "" {
 		return true
 	}
@@ -107,12 +123,17 @@ func (l TokenLimits) includes(others TokenLimits) bool {
 	}
 	for _, text := range commaList(others.Addresses) {
 		inner, err := netip.ParsePrefix(text)
-		if err != nil || !slices.ContainsFunc(commaList(l.Addresses), func(s string) bool {
-			outer, err := netip.ParsePrefix(s)
-			return err == nil && outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
-		}) {
+		if err != nil || !l.containsNetwork(inner) {
 			return false
 		}
 	}
 	return true
+}
+
+// containsNetwork reports whether one of the networks contains the inner one.
+func (l TokenLimits) containsNetwork(inner netip.Prefix) bool {
+	return slices.ContainsFunc(commaList(l.Addresses), func(text string) bool {
+		outer, err := netip.ParsePrefix(text)
+		return err == nil && outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
+	})
 }

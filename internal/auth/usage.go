@@ -74,8 +74,8 @@ func (r *Registry) Run(ctx context.Context, log *slog.Logger) {
 			done = true
 		case <-tick.C:
 		}
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		if err := r.Flush(last); err != nil {
+		flushCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		if err := r.Flush(flushCtx); err != nil {
 			log.WarnContext(ctx, "record use of tokens", "error", err)
 		}
 		cancel()

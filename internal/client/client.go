@@ -77,8 +77,8 @@ func (c *Client) URL() string {
 // renewBefore is how long before its expiry an access token is renewed.
 const renewBefore = time.Minute
 
-// access returns an access token. With renew, the cached one was refused and is
-// replaced.
+// access returns the cached access token. If there is none, if it expires soon, or if
+// renew is true, access requests a new one first.
 func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,8 +133,8 @@ func (c *Client) access(ctx context.Context, renew bool) (string, error) {
 	return c.profile.Access, nil
 }
 
-// decodeLogin decodes the response of a posture or desktop server to a login. Another
-// program may answer at its address.
+// decodeLogin decodes the response of a posture or desktop server to a login. If the
+// response is not JSON, another program answers at the address.
 func decodeLogin(answer *http.Response, address, kind string, out any) error {
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -173,11 +173,12 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 
 // Login checks that the server accepts the token.
 func (c *Client) Login(ctx context.Context) error {
-	_, err := c.access(ctx, true)
+	_, err := c.access(ctx, true) // true: ask the server even if an access token is cached
 	return err
 }
 
-// do calls an operation. A status other than 2xx is an error.
+// do calls an operation. If the server refuses the access token, do renews it and
+// calls once more. A status other than 2xx is an error.
 func (c *Client) do(ctx context.Context, method, path, ifMatch string, in any) (*http.Response, error) {
 	var body []byte
 	switch in := in.(type) {
@@ -262,12 +263,12 @@ func (c *Client) Public(ctx context.Context, path string, in, out any) error {
 
 // Patch reads the current version of a record and changes it with If-Match.
 func (c *Client) Patch(ctx context.Context, path string, in, out any) error {
-	now, err := c.do(ctx, http.MethodGet, path, "", nil)
+	current, err := c.do(ctx, http.MethodGet, path, "", nil)
 	if err != nil {
 		return err
 	}
-	now.Body.Close()
-	return c.CallIfMatch(ctx, http.MethodPatch, path, now.Header.Get("ETag"), in, out)
+	current.Body.Close()
+	return c.CallIfMatch(ctx, http.MethodPatch, path, current.Header.Get("ETag"), in, out)
 }
 
 // decode decodes a JSON response into out, unless out is nil.
@@ -301,8 +302,8 @@ func (c *Client) Copy(ctx context.Context, method, path string, in any, to io.Wr
 // pageSize is the number of records of one request.
 const pageSize = 500
 
-// List reads at most limit records of a paged list, which are in the member key
-// of each response, and returns their total number.
+// List reads at most limit records of a paged list. It also returns how many records
+// the list has. The member of a response with the given key has the records.
 func (c *Client) List(ctx context.Context, path, key string, query Record, limit int) (all []Record, total int, err error) {
 	token := ""
 	for {
@@ -347,7 +348,7 @@ func Records(answer Record, key string) (all []Record) {
 func problem(answer *http.Response) error {
 	var response struct {
 		Message string `json:"message"`
-		Desktop string `json:"error_message"`
+		Desktop string `json:"error_message"` // the message of a desktop server
 		Errors  []struct {
 			Path    string `json:"path"`
 			Message string `json:"message"`

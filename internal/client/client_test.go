@@ -58,7 +58,7 @@ func newServer(t *testing.T) *server {
 		}
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		next := `,"continuationToken":"2"`
-		id := 12345678901234567
+		id := 12345678901234567 // has more digits than a float64 keeps
 		if in.Page.Token == "2" {
 			next, id = "", 2
 		}
@@ -110,7 +110,7 @@ func TestAccessTokenIsCachedAndRenewed(t *testing.T) {
 	now = now.Add(29*time.Minute + 30*time.Second)
 	call()
 	if s.logins != 2 {
-		t.Errorf("%d logins after the token expired, want 2", s.logins)
+		t.Errorf("%d logins after a call 30 seconds before the token expires, want 2", s.logins)
 	}
 	s.validToken = "another" // as after a rotation of the server's keys
 	call()
@@ -219,7 +219,8 @@ func TestConcurrentChangesOfProfilesAreKept(t *testing.T) {
 	if len(old.All) != len(processes) {
 		t.Errorf("%d of %d profiles are left", len(old.All), len(processes))
 	}
-	// A command that still runs renews an access token, after another login and after a logout.
+	// Another process replaces p0 and removes p1. A command that read the profiles before that
+	// stores renewed access tokens: only that of p2, which is unchanged, is kept.
 	if err := read().Login(client.Profile{Name: "p0", URL: "https://vigil.example", Token: "new"}); err != nil {
 		t.Error(err)
 	}
@@ -270,7 +271,8 @@ func TestStreamHasOneHeading(t *testing.T) {
 	}
 }
 
-// TestDesktopLoginAtAnotherServer checks the error of a login at a server that lacks the operation.
+// TestDesktopLoginAtAnotherServer checks the error of a login by status: only 404 and 405 mean that
+// the server lacks the operation.
 func TestDesktopLoginAtAnotherServer(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{401: "401", 404: "is not a desktop server of Vigil", 405: "is not a desktop server of Vigil", 503: "503"} {
@@ -287,6 +289,9 @@ func TestDesktopLoginAtAnotherServer(t *testing.T) {
 	}
 }
 
+// TestInterruptedLoginIsReportedAsSuch interrupts the response to a login. If the user did that, the
+// error is also context.Canceled; if the connection broke, the error says that the response was
+// interrupted.
 func TestInterruptedLoginIsReportedAsSuch(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{client.Posture, client.Desktop} {

@@ -42,7 +42,7 @@ func (c *Client) LogoutDesktop(ctx context.Context) error {
 }
 
 // refreshDesktop requests a new access token of the session. The caller holds mu. The
-// server refuses a refresh token of an ended session with the status 400.
+// server refuses a refresh token of an ended session with the status 400 (fault.Invalid).
 func (c *Client) refreshDesktop(ctx context.Context) error {
 	var got struct {
 		Access string `json:"access_token"`
@@ -57,7 +57,8 @@ func (c *Client) refreshDesktop(ctx context.Context) error {
 	return c.keep(got.Access, desktopAccessLife)
 }
 
-// callPublic calls an operation that needs no access token.
+// callPublic is [Client.Public] for the login operations of desktop servers: if the
+// operation does not exist, the error says that this is no desktop server.
 func (c *Client) callPublic(ctx context.Context, path string, in Record, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -87,7 +87,8 @@ func loginCommand(server string) string {
 	return "vigil login URL"
 }
 
-// Get returns the profile with a name, or the server's current one.
+// Get returns the profile with a name. If the name is empty, it returns the current
+// profile for the kind of server (Posture or Desktop).
 func (p *Profiles) Get(server, name string) (Profile, error) {
 	if name == "" {
 		name = p.Current
@@ -108,7 +109,7 @@ func (p *Profiles) Get(server, name string) (Profile, error) {
 	return found, nil
 }
 
-// Use makes a profile the current one of its server.
+// Use makes a profile the current one for its kind of server.
 func (p *Profiles) Use(name string) error {
 	return p.update(func() error {
 		found, ok := p.All[name]
@@ -120,7 +121,7 @@ func (p *Profiles) Use(name string) error {
 	})
 }
 
-// Login stores a profile and makes it the current one of its server.
+// Login stores a profile and makes it the current one for its kind of server.
 func (p *Profiles) Login(profile Profile) error {
 	return p.update(func() error {
 		p.choose(profile.Server, profile.Name)

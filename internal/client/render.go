@@ -107,9 +107,9 @@ func (s *Stream) Write(records []Record) error {
 			}
 		}
 		return nil
-	case "yaml": // the items of one list
+	case "yaml": // the lists of all calls together are one list in YAML
 		if len(records) == 0 {
-			return nil
+			return nil // an empty list is printed as [], which cannot be a part of another list
 		}
 		return renderYAML(s.w, records)
 	}
@@ -163,7 +163,7 @@ func (s *Stream) table(rows [][]string) error {
 }
 
 // renderYAML prints records by way of JSON, so that they have the same members and numbers in both formats. The JSON is not parsed
-// as YAML, which does not permit all of the characters.
+// as YAML, because YAML does not permit all characters that JSON permits.
 func renderYAML(w io.Writer, records []Record) error {
 	text, err := json.Marshal(records)
 	if err != nil {
@@ -183,7 +183,7 @@ func renderYAML(w io.Writer, records []Record) error {
 	return encoder.Close()
 }
 
-// withPlainNumbers replaces the numbers in a JSON value, which the YAML encoder would quote as strings.
+// withPlainNumbers replaces the numbers in a JSON value by YAML nodes: the YAML encoder would quote a json.Number like a string.
 func withPlainNumbers(value any) any {
 	switch v := value.(type) {
 	case json.Number:

@@ -217,11 +217,10 @@ func (c *Config) Check() error {
 	wrong := func(name, format string, args ...any) {
 		bad = append(bad, fmt.Errorf("%s %s", name, fmt.Sprintf(format, args...)))
 	}
-	if u, err := url.Parse(c.Audit.CheckpointURL); c.Audit.CheckpointURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+	if c.Audit.CheckpointURL != "" && !isHTTPURL(c.Audit.CheckpointURL) {
 		wrong("audit.checkpoint_url", "must be an http:// or https:// address")
 	}
-	if u, err := url.Parse(c.Audit.CheckpointSyslog); c.Audit.CheckpointSyslog != "" && (err != nil ||
-		(u.Scheme != "unix" || u.Path == "") && (u.Scheme != "udp" && u.Scheme != "tcp" || u.Port() == "")) {
+	if c.Audit.CheckpointSyslog != "" && !isSyslogURL(c.Audit.CheckpointSyslog) {
 		wrong("audit.checkpoint_syslog", "must be unix:///PATH, udp://HOST:PORT or tcp://HOST:PORT")
 	}
 	if t := c.Audit.CheckpointToken; t != "" && !isReference(t) {
@@ -254,11 +253,9 @@ func (c *Config) Check() error {
 	if (c.Posture.CloudGateway == "") != (c.Posture.CloudGatewayCA == "") {
 		wrong("posture.cloud_gateway", "and cloud_gateway_ca must be set together")
 	}
-	if p := c.Posture.CloudProxy; p != "" {
+	if p := c.Posture.CloudProxy; p != "" && !isHTTPURL(p) {
 		// The URL may contain a password, so it is not repeated.
-		if u, err := url.Parse(p); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			wrong("posture.cloud_proxy", "must be a URL such as http://proxy.example.com:3128")
-		}
+		wrong("posture.cloud_proxy", "must be a URL such as http://proxy.example.com:3128")
 	}
 	for _, problem := range c.Posture.SSO.problems() {
 		wrong("posture.sso."+problem[0], "%s", problem[1])
@@ -284,10 +281,31 @@ func (c *Config) Check() error {
 	return errors.Join(bad...)
 }
 
+// isHTTPURL reports whether s is an http:// or https:// URL with a host.
+func isHTTPURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// isSyslogURL reports whether s is the address of a syslog server: a socket, or a host and port.
+func isSyslogURL(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "unix":
+		return u.Path != ""
+	case "udp", "tcp":
+		return u.Port() != ""
+	}
+	return false
+}
+
 // problems returns the errors of the settings, as pairs of setting and message.
 func (t Telemetry) problems() [][2]string {
 	var bad [][2]string
-	if u, err := url.Parse(t.TracesURL); t.TracesURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+	if t.TracesURL != "" && !isHTTPURL(t.TracesURL) {
 		bad = append(bad, [2]string{"traces_url", "must be an http:// or https:// address"})
 	}
 	if t.TracesToken != "" && !isReference(t.TracesToken) {
@@ -318,7 +336,7 @@ func (l Listener) problems() [][2]string {
 	if l.Drain < 0 || l.Drain > maxDrain {
 		bad = append(bad, [2]string{"drain", fmt.Sprintf("must be from 0s to %s", maxDrain)})
 	}
-	if u, err := url.Parse(l.PublicURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if !isHTTPURL(l.PublicURL) {
 		bad = append(bad, [2]string{"public_url", "must be an http or https address"})
 	}
 	return bad

@@ -127,11 +127,11 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"sessions shorter than tokens", func(c *config.Config) {
 			c.Desktop.AccessLife, c.Desktop.RefreshLife = time.Hour, time.Minute
 		}, "desktop.refresh_life must not be shorter"},
-		{"sessions shorter than tokens of the default", func(c *config.Config) { c.Desktop.RefreshLife = 10 * time.Minute }, "desktop.refresh_life must not be shorter"},
-		{"sessions of the default shorter than tokens", func(c *config.Config) { c.Desktop.AccessLife = 9 * time.Hour }, "desktop.refresh_life must not be shorter"},
+		{"sessions shorter than the default lifetime of tokens", func(c *config.Config) { c.Desktop.RefreshLife = 10 * time.Minute }, "desktop.refresh_life must not be shorter"},
+		{"default lifetime of sessions shorter than that of tokens", func(c *config.Config) { c.Desktop.AccessLife = 9 * time.Hour }, "desktop.refresh_life must not be shorter"},
 		{"a negative number", func(c *config.Config) { c.Desktop.Login.FailuresPerUser = -1 }, "desktop.login.failures_per_user must not be negative"},
 		{"probes without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
-		{"traces to a host", func(c *config.Config) { c.Telemetry.TracesURL = "collector:4318" }, "telemetry.traces_url must be an http"},
+		{"traces to an address without http", func(c *config.Config) { c.Telemetry.TracesURL = "collector:4318" }, "telemetry.traces_url must be an http"},
 		{"a token instead of a reference", func(c *config.Config) { c.Telemetry.TracesToken = "hunter2" }, "telemetry.traces_token must be a reference"},
 		{"more than all traces", func(c *config.Config) { c.Telemetry.Sample = 2 }, "telemetry.sample must be from 0 to 1"},
 		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
@@ -215,7 +215,7 @@ func TestEverySettingHasThreeSpellings(t *testing.T) {
 			t.Errorf("%s is not found in the file:\n%s", name, text.String())
 		}
 		want := "VIGIL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-		// Another value is that of another setting with the same spelling.
+		// The value of each variable is the name of its setting. Another name belongs to a second setting with the same spelling.
 		if got, from, ok := env.Lookup(flag); !ok || got != name || from != want {
 			t.Errorf("%s is %q from %q in the environment, want %s", name, got, from, want)
 		}

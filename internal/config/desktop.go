@@ -25,7 +25,8 @@ type Desktop struct {
 }
 
 // DesktopLogin limits failed logins. Whatever the settings, the server sends the
-// directory fewer wrong passwords than lock an account, unless one locks it.
+// directory fewer wrong passwords than lock an account, except where a single one
+// locks it.
 type DesktopLogin struct {
 	FailuresPerUser    int           `yaml:"failures_per_user" default:"5" help:"Wrong passwords of one user from one address before the next login must wait: a second, then twice as long each time. If the directory locks accounts after fewer, fewer are passed on to it."`
 	FailuresPerAddress int           `yaml:"failures_per_address" default:"200" help:"Refused logins from one address before further ones must wait, longer each time."`

@@ -47,11 +47,9 @@ func (s SSO) problems() [][2]string {
 		// The message does not repeat the value: it may be the secret itself.
 		wrong("client_secret", "must be a reference to the secret (file: or env:), not the secret itself")
 	}
-	if p := s.Proxy; p != "" {
+	if s.Proxy != "" && !isHTTPURL(s.Proxy) {
 		// The URL may contain a password, so it is not repeated.
-		if u, err := url.Parse(p); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			wrong("proxy", "must be a URL such as http://proxy.example.com:3128")
-		}
+		wrong("proxy", "must be a URL such as http://proxy.example.com:3128")
 	}
 	if !s.Enabled() {
 		if s.ClientID != "" || s.GroupsFile != "" {
@@ -74,7 +72,8 @@ func (s SSO) problems() [][2]string {
 	return bad
 }
 
-// isSecureURL reports whether an address uses https, or http on this machine.
+// isSecureURL reports whether an address uses https, or http on this machine,
+// and has no user, query or fragment.
 func isSecureURL(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

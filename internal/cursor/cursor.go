@@ -67,6 +67,7 @@ func (c *Cursors) Seal(ctx context.Context, q Query, position []byte) (string, e
 // Open returns the position in a token. It fails with fault.Invalid for a token
 // that was altered, forged, or created for another query or organisation.
 func (c *Cursors) Open(ctx context.Context, q Query, token string) ([]byte, error) {
+	// Decoding ignores line breaks and unused bits. Only the token as it was created is valid, so it is encoded again and compared.
 	sealed, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(token) > maxToken || base64.RawURLEncoding.EncodeToString(sealed) != token {
 		return nil, invalid(errors.New("it is malformed"))

@@ -45,9 +45,9 @@ var contents = []group{
 
 // A site contains the documents as HTML.
 type site struct {
-	pages map[string]*page // by path, without .md
-	order []*page          // in the order of the table of contents
-	page  *template.Template
+	pages    map[string]*page   // by path, without .md
+	order    []*page            // in the order of the table of contents
+	template *template.Template // of every page
 }
 
 var load = sync.OnceValues(func() (*site, error) {
@@ -55,7 +55,7 @@ var load = sync.OnceValues(func() (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{pages: map[string]*page{}, page: t}
+	s := &site{pages: map[string]*page{}, template: t}
 	for _, g := range contents {
 		for _, path := range g.Pages {
 			text, err := docs.Files.ReadFile(path + ".md")
@@ -150,7 +150,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, v view) error {
 		next += len(g.Pages)
 	}
 	var out bytes.Buffer
-	if err := s.page.Execute(&out, v); err != nil {
+	if err := s.template.Execute(&out, v); err != nil {
 		return err
 	}
 	return write(w, r, "text/html; charset=utf-8", out.Bytes())

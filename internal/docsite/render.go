@@ -28,7 +28,8 @@ type page struct {
 type heading struct{ ID, Text string }
 
 // A section is a heading of any level with the text up to the next heading. The
-// field heading is the ID of the heading, whose text is the first line of text.
+// field heading is the ID of the heading. The first line of the field text is the
+// text of the heading.
 type section struct{ heading, text string }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))

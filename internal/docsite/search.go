@@ -63,7 +63,7 @@ func excerpt(text, word string) string {
 	_, body, _ := strings.Cut(text, "\n")
 	body = strings.Join(strings.Fields(body), " ")
 	start := max(strings.Index(strings.ToLower(body), word), 0)
-	from := max(0, min(start, len(body))-excerptLen/3)
+	from := max(0, min(start, len(body))-excerptLen/3) // start can exceed len(body): lower case may be longer
 	for from > 0 && !utf8.RuneStart(body[from]) {
 		from--
 	}

@@ -37,6 +37,7 @@ func adjust() {
 		debug.SetGCPercent(percent) // stops the world briefly
 	}
 	adjustLimit()
+	// The sentinel is garbage at once: its cleanup runs after the next collection.
 	type sentinel struct{ _ *byte } // the pointer keeps it out of the tiny allocator, which would delay its cleanup
 	runtime.AddCleanup(new(sentinel), func(struct{}) { adjust() }, struct{}{})
 }

@@ -31,7 +31,7 @@ func until(t *testing.T, what string, condition func(percent uint64) bool) {
 	t.Helper()
 	for range 1000 {
 		runtime.GC()
-		runtime.Gosched() // lets the finalizer run
+		runtime.Gosched() // lets the cleanup run
 		if condition(read("/gc/gogc:percent")) {
 			return
 		}

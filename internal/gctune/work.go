@@ -106,10 +106,12 @@ func limitMemory() {
 	}
 	want := limits.usual
 	if limits.tasks > 0 {
+		forTasks := limits.before + limits.budget + limits.budget/garbageShare
 		// Leave room for the rest of the process, which may need more than before;
 		// otherwise it would collect garbage continuously.
 		live := int64(read("/gc/heap/live:bytes"))
-		want = min(want, max(limits.before+limits.budget+limits.budget/garbageShare, live+live/headroom+returnFrom))
+		forProcess := live + live/headroom + returnFrom
+		want = min(want, max(forTasks, forProcess))
 	}
 	if want != limits.set {
 		debug.SetMemoryLimit(want) // stops the world briefly
@@ -130,7 +132,7 @@ func adjustLimit() {
 var freeOSMemory = debug.FreeOSMemory
 
 // returnMemory returns unused memory to the operating system. It collects garbage
-// first, which is slow for a large heap, so that it runs at most a tenth of the
+// first, which is slow for a large heap. Therefore it runs at most a tenth of the
 // time.
 func returnMemory() {
 	limits.Lock()
@@ -139,7 +141,7 @@ func returnMemory() {
 	limits.returning = !busy
 	limits.Unlock()
 	if busy {
-		return // it runs again when they end
+		return // it runs again when the tasks have ended
 	}
 	begin := time.Now()
 	freeOSMemory()
@@ -150,7 +152,7 @@ func returnMemory() {
 	limits.returning = false
 	if !limits.again {
 		limits.lowest = mappedBytes()
-	} else if limits.tasks == 0 { // what that task left is not returned yet
+	} else if limits.tasks == 0 { // tasks ended meanwhile, and their memory is not returned yet
 		scheduleReturn()
 	}
 }

@@ -77,7 +77,7 @@ func TestReturnsOfMemoryDoNotOverlap(t *testing.T) {
 	begun, proceed := make(chan bool), make(chan bool)
 	freeOSMemory = func() { begun <- true; <-proceed }
 	defer func() { freeOSMemory = debug.FreeOSMemory }()
-	end := func() {
+	runTask := func() {
 		task := Begin(1)
 		task.Grow()
 		limits.Lock()
@@ -85,9 +85,9 @@ func TestReturnsOfMemoryDoNotOverlap(t *testing.T) {
 		limits.Unlock()
 		task.End()
 	}
-	end()
+	runTask()
 	<-begun
-	end()
+	runTask()
 	select {
 	case <-begun:
 		t.Error("a second return began during the first one")

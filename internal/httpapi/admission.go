@@ -12,7 +12,7 @@ import (
 )
 
 // Admission limits how many requests are handled at the same time. A zero field
-// means its default.
+// means its default, the value at the end of its comment.
 type Admission struct {
 	Total     int // of all callers; 512
 	Reserved  int // part of Total that only administrators may use; a sixteenth of Total
@@ -146,8 +146,8 @@ func (g *gate) enter(ctx context.Context, e admissionRequest) (leave func(), err
 	g.noteActivity(e, now)
 	limit := g.limit(e, now)
 	g.admitWaiting(s, limit) // the limit may have grown since the last request ended
-	// Requests that still wait below the limit find no room on the server. If there is room for this one,
-	// its slot is reserved for administrators, so that it does not overtake them.
+	// If requests still wait although the limit is not reached, the server has no room for any of them. If the
+	// server has room for this request, an administrator sent it, and it takes a slot that they may not use.
 	if s.running < limit && g.hasRoomFor(e) {
 		g.admit(e, s)
 		g.mu.Unlock()
@@ -226,7 +226,8 @@ func (g *gate) admit(e admissionRequest, s *share) {
 }
 
 // leave releases a slot. The slot passes to the next queued request of the same
-// share, unless the share's limit shrank meanwhile.
+// share, unless the share's limit shrank meanwhile. Even a reserved slot passes: if
+// nothing else of the share runs, no later call of leave would admit the queue.
 func (g *gate) leave(e admissionRequest, s *share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -237,25 +238,31 @@ func (g *gate) leave(e admissionRequest, s *share) {
 	}
 	limit := g.limit(e, time.Now())
 	if len(s.waiting) > 0 && s.running < limit {
-		g.admitNext(s)
+		g.admitWaiter(s, 0)
 	}
 	g.admitWaiting(s, limit)
 	g.forget(e.key, s)
 }
 
 // admitWaiting admits queued requests of a share up to its limit, while the server has
-// room.
+// room. It passes over those without room: an administrator's request behind them may use
+// a reserved slot.
 func (g *gate) admitWaiting(s *share, limit int) {
-	for len(s.waiting) > 0 && s.running < limit && g.hasRoomFor(s.waiting[0].admissionRequest) {
-		g.admitNext(s)
+	for s.running < limit {
+		i := slices.IndexFunc(s.waiting, func(w waiter) bool { return g.hasRoomFor(w.admissionRequest) })
+		if i < 0 {
+			return
+		}
+		g.admitWaiter(s, i)
 	}
 }
 
-func (g *gate) admitNext(s *share) {
-	next := s.waiting[0]
-	s.waiting = s.waiting[1:]
-	g.admit(next.admissionRequest, s)
-	close(next.admitted)
+// admitWaiter admits the queued request with an index.
+func (g *gate) admitWaiter(s *share, i int) {
+	w := s.waiting[i]
+	s.waiting = slices.Delete(s.waiting, i, i+1)
+	g.admit(w.admissionRequest, s)
+	close(w.admitted)
 }
 
 // forget removes a share without running or queued requests.

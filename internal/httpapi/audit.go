@@ -28,7 +28,7 @@ type Pending struct {
 // attach arranges that the request's audit record is committed in the same
 // transaction as its change.
 func (m *Mux) attach(ctx context.Context, r *http.Request, x *exchange) context.Context {
-	// The caller of a login is known only at its end: audit writes that record.
+	// The caller of a login is known only when the login ends: the method audit writes the record.
 	if m.o.Audit == nil || !x.route.mutates() || x.route.Login {
 		return ctx
 	}
@@ -48,8 +48,8 @@ func (m *Mux) attach(ctx context.Context, r *http.Request, x *exchange) context.
 	})
 }
 
-// event returns the audit record of a request as known so far. The caller holds
-// x.mu.
+// event returns the audit record of a request as known so far. A status of 0 means
+// that the status is not known yet. The caller holds x.mu.
 func (m *Mux) event(r *http.Request, x *exchange, status int) Event {
 	return Event{
 		Time: x.start, RequestID: x.id, Operation: x.route.Operation, Method: r.Method,
@@ -73,10 +73,11 @@ func (m *Mux) audit(r *http.Request, x *exchange, status int) error {
 	}
 	// The record must be written even when the caller closed the connection.
 	err := m.o.Audit.Append(context.WithoutCancel(r.Context()), e)
-	// Only a successful change is refused without its record. A login succeeds without
-	// it, so that an administrator can log in when the disk is full. The log line
-	// replaces the record.
-	if err != nil && (recorded || status >= 400 || x.route.Login || !x.route.mutates()) {
+	// If the record cannot be written, only a successful change that has no record yet
+	// fails. A login succeeds, so that an administrator can log in when the disk is full.
+	// If the request does not fail, the log line replaces the record.
+	mustBeRecorded := x.route.mutates() && !x.route.Login && status < 400 && !recorded
+	if err != nil && !mustBeRecorded {
 		m.o.Log.ErrorContext(r.Context(), "write audit record", "request_id", x.id, "operation", e.Operation, "err", err)
 		return nil
 	}

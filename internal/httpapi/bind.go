@@ -27,10 +27,11 @@ import (
 // the spelling of the tag; maxItems:"N" limits a list or map, by default to
 // [DefaultItems].
 //
-// Null is refused unless the field is a pointer or an [Optional]. The body may
-// be missing when no member is required. Errors about types, missing members
-// and enums are reported together. If there are none, Bind calls the method
-// Validate() error of dst, if it has one.
+// Null is refused unless the field is a pointer or an [Optional]; with the tag
+// null:"absent", it counts as not sent. The body may be missing when no member
+// is required. Errors about types, missing members and enums are reported
+// together. If there are none, Bind calls the method Validate() error of dst,
+// if it has one.
 func Bind(r *http.Request, dst any) error {
 	if err := bind(r, reflect.ValueOf(dst).Elem()); err != nil {
 		return err

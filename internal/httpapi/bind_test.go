@@ -265,7 +265,7 @@ func TestMatchReadsIfMatch(t *testing.T) {
 		{`v1`, true, []string{"v1"}, []string{"v2"}},
 		{`W/"v1", "v2"`, true, []string{"v1", "v2"}, []string{"v3"}},
 		{`*`, true, []string{"v1"}, nil},
-		{`"`, true, nil, []string{"v1"}},
+		{`"`, true, nil, []string{"v1"}}, // an empty tag, which no version has
 	} {
 		var in struct {
 			Match httpapi.Match `header:"If-Match"`
@@ -275,8 +275,11 @@ func TestMatchReadsIfMatch(t *testing.T) {
 		if err := httpapi.Bind(r, &in); err != nil {
 			t.Fatal(err)
 		}
-		if in.Match.Sent() != tt.sent || fault.Is(in.Match.Require(), fault.VersionRequired) == tt.sent {
-			t.Errorf("If-Match: %s: sent %t", tt.header, in.Match.Sent())
+		if in.Match.Sent() != tt.sent {
+			t.Errorf("If-Match: %s: sent %t, want %t", tt.header, in.Match.Sent(), tt.sent)
+		}
+		if err := in.Match.Require(); fault.Is(err, fault.VersionRequired) != !tt.sent {
+			t.Errorf("If-Match: %s: Require returned %v", tt.header, err)
 		}
 		for _, tag := range tt.allows {
 			if err := in.Match.Check(tag); err != nil {
@@ -322,7 +325,7 @@ func TestListsAreBounded(t *testing.T) {
 		{"the default", `{"many":` + list(1000) + `}`, 200, "0"},
 		{"above the default", `{"many":` + list(1001) + `}`, 400, "many must have at most 1000 elements"},
 		{"a list within a map", `{"nested":{"k":` + list(1001) + `}}`, 400, "nested.k must have at most 1000 elements"},
-		// The 900 members of the map count too.
+		// The members of the map count too: 900 + 900×10 = 9900, and 900 + 900×11 = 10800.
 		{"all lists together", `{"nested":` + nested(900, 10) + `}`, 200, "0"},
 		{"all lists together above it", `{"nested":` + nested(900, 11) + `}`, 400, "all lists of a request together must have at most 10000 elements"},
 	} {

@@ -24,19 +24,14 @@ func bindable(t reflect.Type, seen map[reflect.Type]bool) error {
 		return nil
 	}
 	seen[t] = true
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[selfDecoder]()) && t.Kind() == reflect.Struct {
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[selfDecoder]()) && t.Kind() == reflect.Struct { // an Optional
 		f, _ := t.FieldByName("Value")
 		return bindable(f.Type, seen)
 	}
 	switch t.Kind() {
 	case reflect.Float64, reflect.Float32:
 		return nil
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return nil // the whole body, undecoded
-		}
-		return bindable(t.Elem(), seen)
-	case reflect.Pointer:
+	case reflect.Slice, reflect.Pointer:
 		return bindable(t.Elem(), seen)
 	case reflect.Map:
 		if t.Key().Kind() == reflect.String {
@@ -71,10 +66,10 @@ func bindableFields(t reflect.Type, seen map[reflect.Type]bool) error {
 			return fmt.Errorf("%s.%s: %w", t, pm.name, err)
 		}
 	}
-	if p.body != nil {
-		return bindable(t.FieldByIndex(p.body).Type, seen)
+	if p.body == nil || t.FieldByIndex(p.body).Type == reflect.TypeFor[[]byte]() { // the body, undecoded
+		return nil
 	}
-	return nil
+	return bindable(t.FieldByIndex(p.body).Type, seen)
 }
 
 func bindableScalar(t reflect.Type) error {

@@ -43,7 +43,7 @@ type sender struct {
 }
 
 // reserve reserves memory for a body of n bytes. It fails when a limit would be
-// exceeded.
+// exceeded. known means that the caller is authenticated.
 func (b *bodies) reserve(caller string, known bool, n int64) (release func(), err error) {
 	n = max(n, smallestBody)
 	b.mu.Lock()
@@ -136,15 +136,15 @@ func readWithin(rec *recorder, r *http.Request, limit int64, wait time.Duration)
 	rc := http.NewResponseController(rec.ResponseWriter)
 	timed := rc.SetReadDeadline(time.Now().Add(wait)) == nil // response writers of tests have no deadlines
 	body, err := io.ReadAll(http.MaxBytesReader(rec.ResponseWriter, r.Body, limit))
-	tooLarge, large := errors.AsType[*http.MaxBytesError](err)
+	maxErr, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case err == nil:
 		if timed {
 			_ = rc.SetReadDeadline(time.Time{}) // a deadline that passes would cancel the request's context
 		}
 		return body, nil
-	case large:
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", tooLarge.Limit)
+	case tooLarge:
+		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxErr.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		rec.Header().Set("Connection", "close")
 		return nil, fault.Wrap(fault.TooSlow, err, "the body did not arrive within %d seconds", wait/time.Second)

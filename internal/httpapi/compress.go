@@ -16,9 +16,9 @@ const compressFrom = 1 << 10
 // changes, which may contain a new credential.
 func (rt Route) mayCompress() bool { return !rt.mutates() && !rt.SecretAnswer }
 
-// isCompressible reports whether a response may be compressed. Responses that the
-// handler encoded are not, nor are those with an entity tag, which identifies
-// the uncompressed bytes.
+// isCompressible reports whether a response may be compressed. Responses with a
+// Content-Encoding of the handler may not, nor may those with an entity tag,
+// which identifies the uncompressed bytes.
 func isCompressible(p Reply, pieces Pieces, data []byte) bool {
 	if p.Status != 0 && p.Status != http.StatusOK || p.Header.Get("Content-Encoding") != "" || p.Header.Get("ETag") != "" {
 		return false

@@ -27,7 +27,7 @@ func TestLongAnswersToReadsAreCompressed(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		method, path, encodings      string
-		compressed, dependsOnRequest bool
+		compressed, dependsOnRequest bool // dependsOnRequest: has Vary, like every JSON response, compressed or not
 	}{
 		{"GET", "/long", "gzip", true, true},
 		{"GET", "/long", "br, gzip;q=0.5", true, true},

@@ -26,7 +26,7 @@ func NotModified(r *http.Request, etags ...string) bool {
 }
 
 // AcceptsGzip reports whether the caller accepts a response compressed with
-// gzip. An asterisk stands for gzip only if the header does not name it.
+// gzip. An asterisk stands for gzip only if the header does not name gzip.
 func AcceptsGzip(r *http.Request) bool {
 	others := false
 	for _, value := range r.Header.Values("Accept-Encoding") {
@@ -36,9 +36,9 @@ func AcceptsGzip(r *http.Request) bool {
 			if !strings.EqualFold(coding, "gzip") && coding != "*" {
 				continue
 			}
-			q, found := strings.CutPrefix(strings.TrimSpace(params), "q=")
+			q, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(params)), "q=")
 			weight, err := strconv.ParseFloat(q, 64)
-			accepted := !found || err != nil || weight != 0 // without a valid weight, it counts as 1
+			accepted := !found || err != nil || weight != 0 // a missing or invalid weight counts as 1
 			if coding != "*" {
 				return accepted
 			}

@@ -31,7 +31,7 @@ func TestNotModified(t *testing.T) {
 func TestAcceptsGzip(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
-		"": false, "gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "br": false, "GZIP": true, "gzip; q=0.0": false,
+		"": false, "gzip": true, "br, gzip;q=0.5": true, "*": true, "gzip;q=0": false, "br": false, "GZIP": true, "gzip;Q=0": false, "gzip; q=0.0": false,
 		"gzip;q=0, *": false, "*, gzip;q=0": false, "*;q=0": false, "*;q=0, gzip": true, "identity, *;q=0.5": true,
 	} {
 		r := &http.Request{Header: http.Header{"Accept-Encoding": {value}}}

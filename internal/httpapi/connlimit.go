@@ -4,13 +4,15 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+
+	"vigil/internal/subnet"
 )
 
 // Limits on open connections. Each connection takes some tens of kilobytes with
 // TLS, even when idle.
 const (
 	maxConns        = 8192
-	maxConnsNetwork = 2048 // from one network that is not a trusted proxy; see network
+	maxConnsNetwork = 2048 // from one network that is not a trusted proxy; see subnet.Of
 )
 
 // A connLimiter is a listener that closes new connections above the limits.
@@ -38,14 +40,14 @@ func (l *connLimiter) Accept() (net.Conn, error) {
 		if l.take(from) {
 			return &limitedConn{Conn: c, release: sync.OnceFunc(func() { l.release(from) })}, nil
 		}
-		_ = c.Close() // without an error: no protocol is spoken yet
+		_ = c.Close() // without an error message: no protocol is spoken yet
 	}
 }
 
 func (l *connLimiter) take(from netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := network(from.String())
+	key := subnet.Of(from.String())
 	if l.total >= maxConns || l.open[key] >= maxConnsNetwork && !l.trusted.Contains(from) {
 		return false
 	}
@@ -57,7 +59,7 @@ func (l *connLimiter) take(from netip.Addr) bool {
 func (l *connLimiter) release(from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := network(from.String())
+	key := subnet.Of(from.String())
 	l.total--
 	l.open[key]--
 	if l.open[key] == 0 {

@@ -79,10 +79,13 @@ func (d *decoder) addErrorAt(subpath, message string) {
 	d.details = append(d.details, fault.Detail{Path: path, Message: message})
 }
 
-// where returns the current path as text: properties[0].stringV.
-func (d *decoder) where() string {
+// where returns the current path as text.
+func (d *decoder) where() string { return textOf(d.path) }
+
+// textOf returns a path as text: properties[0].stringV.
+func textOf(path []step) string {
 	var b strings.Builder
-	for _, s := range d.path {
+	for _, s := range path {
 		switch {
 		case s.name == "":
 			fmt.Fprintf(&b, "[%d]", s.index)
@@ -254,7 +257,7 @@ func (d *decoder) integer(v reflect.Value) {
 			return
 		}
 		n = int64(f)
-		if math.Abs(f) < 1<<53 { // larger floats do not represent every integer
+		if math.Abs(f) < 1<<53 { // larger floats do not represent every integer: they are out of range
 			err = nil
 		}
 	}

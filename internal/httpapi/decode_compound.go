@@ -17,10 +17,12 @@ func (d *decoder) slice(v reflect.Value) {
 	zero := reflect.Zero(v.Type().Elem())
 	for more := d.enter(); more; more = d.next() {
 		n := list.Len()
-		if !d.withinLimit(n, limit, "elements") {
+		if d.exceedsLimit(n, limit) {
+			d.reportTooMany(n, limit, "elements")
 			d.leave()
 			break
 		}
+		d.items++
 		list = reflect.Append(list, zero)
 		d.push("", n)
 		d.value(list.Index(n))
@@ -50,23 +52,21 @@ func (d *decoder) takeLimit() int {
 	return limit
 }
 
-// withinLimit counts one more element after n others and reports whether the limit
-// allows it. If not, it reports an error at the current path, which is the
-// list's.
-func (d *decoder) withinLimit(n, limit int, what string) bool {
-	if n >= limit && len(d.details) >= maxDetails { // drop details about elements: the length matters more
+// exceedsLimit reports whether one more element after n others would exceed the limit of the
+// list or that of the request.
+func (d *decoder) exceedsLimit(n, limit int) bool { return n >= limit || d.items >= maxBodyItems }
+
+// reportTooMany adds the error that the list or map at the current path has more than n elements,
+// which a limit does not allow.
+func (d *decoder) reportTooMany(n, limit int, what string) {
+	if n < limit {
+		d.addError("is too long: all lists of a request together must have at most %d elements", maxBodyItems)
+		return
+	}
+	if len(d.details) >= maxDetails { // drop details about elements: the length matters more
 		d.details = d.details[:maxDetails-1]
 	}
-	switch {
-	case n >= limit:
-		d.addError("must have at most %d %s", limit, what)
-	case d.items >= maxBodyItems:
-		d.addError("is too long: all lists of a request together must have at most %d elements", maxBodyItems)
-	default:
-		d.items++
-		return true
-	}
-	return false
+	d.addError("must have at most %d %s", limit, what)
 }
 
 // leave skips the rest of an array. The cursor is at one of its values.
@@ -91,9 +91,9 @@ func (d *decoder) object(v reflect.Value) {
 			d.skip()
 			return
 		}
-		if m.Len() >= limit || d.items >= maxBodyItems {
+		if d.exceedsLimit(m.Len(), limit) {
 			d.pop() // report the map, not the member that exceeded the limit
-			d.withinLimit(m.Len(), limit, "members")
+			d.reportTooMany(m.Len(), limit, "members")
 			d.push(name, 0)
 			tooMany = true
 			d.skip()

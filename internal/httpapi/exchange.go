@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -39,20 +38,20 @@ type Event struct {
 // that guard and handler can add to it. Except for the fields below mu, only
 // the request's own goroutine uses it.
 type exchange struct {
-	span   tracing.Span // of its trace
+	span   tracing.Span // of the whole request
 	id     string
 	start  time.Time
 	route  *Route
 	caller Caller
 	source string
-	login  string      // account of a login, if it has logged in from this address before
+	login  string      // account of a login, if that account has logged in from this address before
 	body   []byte      // as received
 	header http.Header // of the response
 
 	mu         sync.Mutex // guards the fields below: another goroutine may commit the audit record
 	notes      map[string]string
 	recorded   bool // the audit record was committed with the change
-	notedSince bool // a note was added after the record was taken
+	notedSince bool // a note was added after the last call of Pending.Event
 }
 
 type exchangeKey struct{}
@@ -176,18 +175,4 @@ func sourceOf(r *http.Request) string {
 		return r.RemoteAddr
 	}
 	return host
-}
-
-// network returns the part of an address that identifies the subscriber: the
-// /64 prefix of an IPv6 address, the whole IPv4 address.
-func network(source string) string {
-	a, err := netip.ParseAddr(source)
-	if err != nil || a.Unmap().Is4() {
-		return source
-	}
-	p, err := a.WithZone("").Prefix(64)
-	if err != nil {
-		return source
-	}
-	return p.String()
 }

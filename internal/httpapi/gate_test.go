@@ -413,9 +413,10 @@ func TestAuditRecordIsCommittedWithTheChange(t *testing.T) {
 		status   int
 		want     []int // statuses of the records; 0 in the record committed with the change
 	}{
+		// The record was committed with the change: no other is appended.
 		{"/x", nil, 200, []int{0}},
-		// The record was committed with the change. A failure to append the later record does not fail the request.
 		{"/x", errors.New("disk full"), 200, []int{0}},
+		// A later note needs a second record. A failure to append it does not fail the request.
 		{"/noted", nil, 200, []int{0, 200}},
 		{"/noted", errors.New("disk full"), 200, []int{0, 200}},
 		{"/failed", nil, 500, []int{0, 500}},

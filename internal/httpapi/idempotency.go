@@ -63,7 +63,8 @@ const (
 const maxAnswer = 256 << 10
 
 // idempotencyKey returns the idempotency key of a request, or the stored response if the
-// request was executed before. Both are nil without the header.
+// request was executed before. Both are nil without the header, and for routes
+// that ignore it.
 func (m *Mux) idempotencyKey(ctx context.Context, r *http.Request, x *exchange) (*RequestKey, any, error) {
 	values := r.Header.Values(headerKey)
 	if m.o.Idempotency == nil || len(values) == 0 || !x.route.mutates() || x.route.Need == Public || x.route.Login {
@@ -72,6 +73,8 @@ func (m *Mux) idempotencyKey(ctx context.Context, r *http.Request, x *exchange) 
 	if !validKey(values) {
 		return nil, nil, fault.Field(headerKey, "must be one header of 1 to 255 visible ASCII characters")
 	}
+	// The name identifies the owner, not the ID: a client may repeat the request with a
+	// new token or session.
 	k := &RequestKey{Owner: x.caller.Org + "/" + x.caller.Name, Key: values[0], Fingerprint: fingerprint(r, x.body), RequestID: x.id}
 	past, found, err := m.o.Idempotency.Find(ctx, k.Owner, k.Key)
 	switch {
@@ -150,8 +153,9 @@ func (m *Mux) storeAnswer(ctx context.Context, x *exchange, k *RequestKey, body 
 	}
 }
 
-// reportOutcome sets a header in the response to a failed request that says
-// whether its change was made.
+// reportOutcome returns the error that the response reports. If the change was made,
+// or may have been made, before the server failed, a header of the response says so
+// too.
 func (m *Mux) reportOutcome(rec *recorder, x *exchange, err error) error {
 	if err == nil || !x.route.mutates() || problemOf(err).Status < 500 {
 		return err

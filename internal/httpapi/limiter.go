@@ -109,7 +109,7 @@ func (l *limiter) bucket(key bucketKey, r Rate) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if b, ok := l.buckets.Get(key); ok {
-		if b.Limit() != rate.Limit(r.PerSecond) {
+		if b.Limit() != rate.Limit(r.PerSecond) { // the number of processes changed
 			b.SetLimitAt(l.now(), rate.Limit(r.PerSecond))
 			b.SetBurstAt(l.now(), r.Burst)
 		}

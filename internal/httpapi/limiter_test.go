@@ -27,15 +27,3 @@ func TestLimiterEvictsTheLeastRecentlyUsedBucket(t *testing.T) {
 		t.Errorf("an unknown rate is not limited like the default: %v", err)
 	}
 }
-
-func TestNetworkOfIPv6IsItsPrefix64(t *testing.T) {
-	t.Parallel()
-	for source, want := range map[string]string{
-		"192.0.2.1": "192.0.2.1", "2001:db8::1": "2001:db8::/64", "2001:db8::ffff:1": "2001:db8::/64", "fe80::1%eth0": "fe80::/64",
-		"::ffff:192.0.2.1": "::ffff:192.0.2.1", "": "", "@": "@", // the last is a Unix socket
-	} {
-		if got := network(source); got != want {
-			t.Errorf("network(%q) = %q, want %q", source, got, want)
-		}
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vigil/internal/fault"
+	"vigil/internal/subnet"
 	"vigil/internal/telemetry/tracing"
 )
 
@@ -167,7 +168,7 @@ func (m *Mux) run(rec *recorder, r *http.Request, x *exchange) (any, error) {
 	if rt.Need != Public {
 		guarded, err := m.o.Guard(r, rt.Need)
 		if err != nil {
-			if limited := m.limiter.allow(RateRefused, network(x.source)); limited != nil {
+			if limited := m.limiter.allow(RateRefused, subnet.Of(x.source)); limited != nil {
 				return nil, limited
 			}
 			return nil, err
@@ -259,7 +260,7 @@ func (x *exchange) rateKey() string {
 	case x.login != "":
 		return "login " + x.login
 	}
-	return network(x.source)
+	return subnet.Of(x.source)
 }
 
 // concurrencyKey returns the key of the request's concurrency limit: the organisation,

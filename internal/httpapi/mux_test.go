@@ -63,7 +63,8 @@ func returns(body any) httpapi.Handler {
 
 func TestFaultsBecomeStatuses(t *testing.T) {
 	t.Parallel()
-	// Retry-After is in whole seconds, rounded up.
+	// Retry-After is in whole seconds, rounded up: After is 1 ns in the row of 429. Without
+	// After it is one second.
 	for _, tt := range []struct {
 		err    error
 		status int

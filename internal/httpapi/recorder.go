@@ -9,17 +9,18 @@ import (
 	"vigil/internal/fault"
 )
 
-// A recorder sends a response and records its status and size. It calls before,
-// which may refuse the response, before it sends the first byte.
+// A recorder sends a response and records its status and size.
 type recorder struct {
 	http.ResponseWriter
+	// before is called before the first byte is sent. If it fails, the response is not
+	// sent.
 	before      func(status int) error
 	head        bool // the request is a HEAD: no body is sent
 	acceptsGzip bool // the caller accepts gzip
 	status      int
 	bytes       int64
 	auditErr    error // the error of before
-	broken      bool
+	broken      bool  // the response is incomplete: the connection must be closed
 }
 
 // WriteHeader sends the status, unless the audit record could not be written.
@@ -115,11 +116,11 @@ func (m *Mux) reply(rec *recorder, body any) error {
 		p.Status = http.StatusOK
 	}
 	rec.WriteHeader(p.Status)
-	switch { // a write fails when the caller has closed the connection: there is nobody to report it to
+	switch { // errors of writes are ignored: they mean that the caller has closed the connection
 	case rec.auditErr != nil:
 	case compressed && !rec.head:
 		rec.writeCompressed(pieces, data)
-	case compressed:
+	case compressed: // HEAD
 	case long:
 		_, _ = pieces.WriteTo(rec)
 	case len(data) > 0:
@@ -128,15 +129,15 @@ func (m *Mux) reply(rec *recorder, body any) error {
 	return m.deny(rec)
 }
 
-// deny answers 503 instead of the response, because its audit record could not
-// be written.
+// deny answers 503 instead of the response if the audit record of the response
+// could not be written.
 func (m *Mux) deny(rec *recorder) error {
 	if rec.auditErr == nil {
 		return nil
 	}
 	err := fault.Wrap(fault.Unavailable, rec.auditErr, "the request could not be written to the audit log")
 	rec.auditErr = nil
-	rec.before = func(int) error { return nil }
+	rec.before = func(int) error { return nil } // the 503 has no audit record
 	for _, name := range []string{"Location", "ETag", "Content-Length", "Content-Encoding"} {
 		rec.Header().Del(name)
 	}
@@ -151,7 +152,7 @@ func (m *Mux) fail(rec *recorder, err error) error {
 		return err
 	}
 	m.problem(rec, problemOf(err))
-	if rec.auditErr != nil {
+	if rec.auditErr != nil { // the handler wrote a response whose audit record could not be written
 		return m.deny(rec)
 	}
 	return err

@@ -26,13 +26,13 @@ type Route struct {
 	Operation string // operation id of the OpenAPI document, also in logs and audit records
 	Limits    Limits
 	Safe      bool // a POST that changes nothing, such as a query: it is not audited
-	Login     bool // authenticates the caller: the audit record is written at its end, and it is allowed when disk space is critical
+	Login     bool // authenticates the caller: its audit record is written when it ends, and the request is allowed when disk space is critical
 	// Deferrable requests write much and can be sent later without loss: they are
 	// refused first when disk space is low.
 	Deferrable bool
 
-	// SecretAnswer means that the response contains a secret. It is not compressed,
-	// and not stored for requests repeated with the same Idempotency-Key.
+	// SecretAnswer means that the response contains a secret. Such a response is not
+	// compressed, and not stored for requests repeated with the same Idempotency-Key.
 	SecretAnswer bool
 
 	Quiet   bool // called so often by machines that it is logged at debug level
@@ -40,7 +40,7 @@ type Route struct {
 	Monitor bool // reports the server's health: served even when concurrency limits are reached
 	Hidden  bool // not in the OpenAPI document: the console, the document itself
 	// Limited means that callers whose access is limited to a part of their
-	// organisation may call it: the handler keeps to that part.
+	// organisation may call the route: the handler keeps to that part.
 	Limited bool
 	Handler Handler
 }
@@ -48,7 +48,7 @@ type Route struct {
 // Limits limit the cost of one request. A zero field means the default.
 type Limits struct {
 	Body    int64         // maximum size of the body in bytes
-	Timeout time.Duration // limit of the handler's duration, from when the body has arrived; negative for streams, which have none
+	Timeout time.Duration // limit of the handler's duration, from when the body has arrived; negative for none, as for exports
 	Rate    string        // name of the rate limit that the request counts against
 
 	// Account returns the account of a login, if that account has logged in from

@@ -27,11 +27,11 @@ type Router[T any] struct {
 }
 
 type node[T any] struct {
-	text  map[string]*node[T]
-	mixed []mixed[T]
-	any   *node[T]
-	tail  *leaf[T]
-	leaf  leaf[T]
+	text  map[string]*node[T] // next node by literal segment
+	mixed []mixed[T]          // next nodes after segments such as "{a}_{b}"
+	any   *node[T]            // next node after a segment that is one wildcard
+	tail  *leaf[T]            // of patterns that end with "{name...}" here
+	leaf  leaf[T]             // of patterns that end here
 }
 
 // mixed is an edge for segments such as "{a}_{b}": literals[i] follows wildcard
@@ -107,7 +107,7 @@ func parseSegment(s string) (literals, names []string, err error) {
 			return literals, names, nil
 		}
 		name, after, ok := strings.Cut(rest, "}")
-		if !ok || name == "" || len(names) > 0 && before == "" {
+		if !ok || name == "" || len(names) > 0 && before == "" { // two wildcards need text between them
 			return nil, nil, fmt.Errorf("bad wildcard in %q", s)
 		}
 		names = append(names, name)
@@ -126,7 +126,7 @@ func (n *node[T]) child(literals []string) *node[T] {
 		}
 		return n.text[literals[0]]
 	}
-	if len(literals) == 2 && literals[0] == "" && literals[1] == "" {
+	if len(literals) == 2 && literals[0] == "" && literals[1] == "" { // one wildcard and nothing else
 		if n.any == nil {
 			n.any = new(node[T])
 		}

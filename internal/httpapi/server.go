@@ -118,7 +118,7 @@ func (s *Server) URL() string {
 // Serve serves requests until ctx is done, then waits up to Grace for running
 // requests. Cancelling ctx does not cancel them, but the end of Grace does. Serve then
 // waits a few seconds more until their handlers return, so that the caller can close
-// what the handlers use. If the listener fails, it cancels them at once.
+// what the handlers use. If the listener fails, Serve cancels the requests at once.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- s.http.Serve(s.listener) }()
@@ -148,8 +148,8 @@ func (s *Server) stop(ctx context.Context) error {
 	if err != nil {
 		s.o.Log.WarnContext(ctx, "requests did not finish in time", "grace", s.o.Grace, "err", err)
 	}
-	// Close does not cancel a request whose body was not read, and cancels others without
-	// the cause.
+	// Cancel the requests before Close: it would cancel them without the cause, and would not
+	// cancel requests whose body was not read.
 	s.cancel(errStopped)
 	if err != nil {
 		err = s.http.Close()

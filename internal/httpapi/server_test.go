@@ -113,6 +113,7 @@ func TestOwnCertificateServesAndIsReloaded(t *testing.T) {
 	} else {
 		res.Body.Close()
 	}
+	// As one file is missing, this start creates a new pair.
 	if _, err := httpapi.OwnCertificate(dir, slog.New(slog.DiscardHandler), now); err != nil {
 		t.Fatal(err)
 	}
@@ -326,6 +327,7 @@ func TestReadinessNamesTheFailedCheck(t *testing.T) {
 	}{
 		{func() {}, 200, `{"status":"ok","checks":{"directory":"ok","server":"ok","store":"ok"}}`},
 		{func() { broken = fault.New(fault.Unavailable, "no answer") }, 503, `{"status":"unavailable","checks":{"directory":"no answer","server":"ok","store":"ok"}}`},
+		// The text of an error that is not a fault is not shown to callers.
 		{func() { broken = errors.New("dial 10.0.0.1") }, 503, `{"status":"unavailable","checks":{"directory":"internal error","server":"ok","store":"ok"}}`},
 		{func() { broken = nil; h.Stopping() }, 503, `{"status":"stopping","checks":{"directory":"ok","server":"stopping","store":"ok"}}`},
 	} {

@@ -14,6 +14,7 @@ func TestDeferrableWritesAreRefusedFirst(t *testing.T) {
 	m := mux(t, httpapi.Options{Space: func() httpapi.Space { return space }},
 		public("GET /x", returns(1)), public("POST /x", returns(1)), public("DELETE /x", returns(1)),
 		httpapi.Route{Pattern: "POST /query", Need: httpapi.Public, Operation: "query", Safe: true, Handler: returns(1)},
+		// As the routes of event streams: Safe because they are not audited, although they write.
 		httpapi.Route{Pattern: "POST /events", Need: httpapi.Public, Operation: "events", Safe: true, Deferrable: true, Handler: returns(1)},
 		httpapi.Route{Pattern: "POST /login", Need: httpapi.Public, Operation: "login", Login: true, Handler: returns(1)})
 	for _, tt := range []struct {

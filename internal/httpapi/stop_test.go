@@ -57,8 +57,9 @@ func stopDuring(t *testing.T, grace time.Duration, handle func(*http.Request)) t
 	return took
 }
 
-// endDuring sends a request without the body that it announces and calls end while the
+// endDuring sends a request without the body that it announces, and calls end while the
 // handler runs. It returns how long the server took to return afterwards, and its error.
+// net/http does not cancel a request whose body was not read when it closes the connection.
 func endDuring(t *testing.T, grace time.Duration, handle func(*http.Request), end func(l *pipeListener, stop context.CancelFunc)) (time.Duration, error) {
 	t.Helper()
 	entered := make(chan struct{})
@@ -163,7 +164,7 @@ func TestRequestsThatAStopCancelsAreRecordedAsSuch(t *testing.T) {
 		t.Error(err)
 	}
 	<-answered
-	<-finished // on a slow machine, stop can return before it
+	<-finished // stop waits for the handler for a limited time, which can be too short on a slow machine
 	if got := log.String(); !strings.Contains(got, "status=503") || !strings.Contains(got, "level=INFO") {
 		t.Errorf("the log has %s, want status 503 at level INFO", got)
 	}

@@ -16,17 +16,16 @@ type Warnings []string
 // maxWarnings limits the warnings in one response.
 const maxWarnings = 20
 
-// warnIgnored adds a warning about the member at the current path, which is not in
-// the plan.
+// warnIgnored adds a warning about an unknown member. The current path ends with its name;
+// the plan has the known members of the same object.
 func (d *decoder) warnIgnored(name string, p *plan) {
 	if len(d.path) < 2 || len(d.warnings) >= maxWarnings {
 		return
 	}
 	warning := fmt.Sprintf("%s is not known and was ignored", d.where())
 	if nearest := p.nearest(name); nearest != "" {
-		d.pop()
-		warning += fmt.Sprintf("; the nearest known member is %s.%s", d.where(), nearest)
-		d.push(name, 0)
+		object := textOf(d.path[:len(d.path)-1])
+		warning += fmt.Sprintf("; the nearest known member is %s.%s", object, nearest)
 	}
 	d.warnings = append(d.warnings, warning+".")
 }

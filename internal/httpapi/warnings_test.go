@@ -25,7 +25,7 @@ func TestIgnoredMembersAreNamed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]httpapi.Warnings{
 		`{"filters":{"Levels":["High"]}}`: nil, // another case of the same name
-		`{"other":1,"filters":null}`:      nil,
+		`{"other":1,"filters":null}`:      nil, // unknown, but at the top level
 		`{"filters":{"level":1}}`:         {"filters.level is not known and was ignored; the nearest known member is filters.levels."},
 		`{"filters":{"account":{"x":1}},"sorts":[{"fieldName":"a"},{"field":"b"}]}`: {
 			"filters.account is not known and was ignored; the nearest known member is filters.cloudAccountIds.",

@@ -1,6 +1,6 @@
-// Package idempotency stores the Idempotency-Key of requests with the changes
-// that they made: a key is committed in the transaction of the change, so that
-// it shows whether a request whose response was lost was executed.
+// Package idempotency stores the Idempotency-Key of a request in the transaction of the
+// change that the request makes. A client whose response was lost can therefore find out
+// whether its request was executed.
 package idempotency
 
 import (
@@ -37,7 +37,7 @@ const pruneEvery = 200
 type Store struct {
 	db     *sqldb.DB
 	now    func() time.Time
-	realm  string       // the server, so that both can use one database
+	realm  string       // which of the two servers this is, because both can use one database
 	stored atomic.Int64 // number of stored answers
 }
 
@@ -65,6 +65,7 @@ func (s *Store) Find(ctx context.Context, owner, key string) (past httpapi.PastR
 
 func scanPast(r sqldb.Row) (p httpapi.PastRequest, err error) {
 	var a httpapi.Answer
+	// Status 0 means that the answer was not stored: see Attach.
 	if err = r.Scan(&p.Fingerprint, &p.RequestID, &a.Status, &a.Location, &a.ETag, &a.ContentType, &a.Body); err == nil && a.Status != 0 {
 		p.Answer = &a
 	}
@@ -111,7 +112,8 @@ func (s *Store) StoreAnswer(ctx context.Context, owner, key string, a httpapi.An
 			UPDATE idempotency_key
 			SET status = $4, location = $5, etag = $6, content_type = $7, body = $8
 			WHERE realm = $1 AND owner = $2 AND key = $3`, s.realm, owner, key, a.Status, a.Location, a.ETag, a.ContentType, body)
-		if err != nil || s.stored.Add(1)%pruneEvery != 1 { // also with the first, for processes that store few
+		// The first answer of a process also deletes expired keys: some processes store few answers.
+		if err != nil || s.stored.Add(1)%pruneEvery != 1 {
 			return err
 		}
 		_, err = tx.Exec(`DELETE FROM idempotency_key WHERE created_at < $1`, s.oldest())

@@ -37,14 +37,15 @@ var migrations = []Migrate{secretdb.Migrate, authdb.Migrate, websession.Migrate,
 // CheckMaster returns an error if the configured master key cannot be used. It
 // does not create one.
 func CheckMaster(ctx context.Context, c config.Config) error {
-	_, err := openMaster(ctx, c.MasterKey, false)
+	_, err := openMaster(ctx, c.MasterKey)
 	return err
 }
 
 // CheckDatabase checks the configured database without changing it, and returns
 // when the newest migration was applied. It fails with fs.ErrNotExist without a
 // database file, with fault.NotFound without an installation, and with
-// sqldb.ErrPending when migrations, including those of more, are pending.
+// sqldb.ErrPending when migrations are pending. The caller passes the migrations of its
+// own tables as more.
 func CheckDatabase(ctx context.Context, c config.Config, more ...Migrate) (changed time.Time, err error) {
 	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true, ReadOnly: true})
 	if err != nil {
@@ -66,6 +67,7 @@ func CheckDatabase(ctx context.Context, c config.Config, more ...Migrate) (chang
 		changed = sqldb.Time(millis)
 		return err
 	})
+	// The database is opened read-only, so these fail if they have anything to do.
 	for _, migrate := range append(migrations[:len(migrations):len(migrations)], more...) {
 		if err == nil {
 			err = migrate(ctx, db)

@@ -63,7 +63,7 @@ func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 		// would hide the loss.
 		return errors.Join(fault.New(fault.Conflict, "this database already contains an installation"), db.Close())
 	}
-	master, err := openMaster(ctx, c.MasterKey, true)
+	master, err := createMaster(ctx, c.MasterKey)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
@@ -100,7 +100,7 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 
 // open is Open without the check for missing records.
 func open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
-	master, err := openMaster(ctx, c.MasterKey, false)
+	master, err := openMaster(ctx, c.MasterKey)
 	if err != nil {
 		return nil, fmt.Errorf("%w; if there is no installation yet, create one with vigil init", err)
 	}
@@ -127,8 +127,8 @@ func OpenDespiteLoss(ctx context.Context, c config.Config, now func() time.Time)
 	return open(ctx, c, now)
 }
 
-// AcceptLoss records that audit records are missing, so that Open works again. It reports
-// whether any are missing; otherwise it records nothing. It is for an installation that was opened
+// AcceptLoss records that audit records are missing, so that Open works again. If none are
+// missing, it records nothing and returns false. It is for an installation that was opened
 // by [OpenDespiteLoss].
 func (i *Installation) AcceptLoss(ctx context.Context) (lost bool, err error) {
 	published, unreachable := i.Witnesses.Known(ctx)
@@ -217,12 +217,12 @@ func (i *Installation) SealedColumns() []secret.Column {
 // Close closes the installation.
 func (i *Installation) Close() error { return errors.Join(i.Audit.Close(), i.DB.Close()) }
 
-// openMaster opens the configured master key. A missing key file is created if
-// create is set.
-func openMaster(ctx context.Context, setting string, create bool) (secret.Master, error) {
+// openMaster opens the configured master key, which must exist.
+func openMaster(ctx context.Context, setting string) (secret.Master, error) {
 	kind, rest, _ := strings.Cut(setting, ":")
 	switch kind {
 	case "file":
+		const create = false
 		return secret.MasterFromFile(rest, create)
 	case "env":
 		return secret.MasterFromEnv(rest)
@@ -230,14 +230,24 @@ func openMaster(ctx context.Context, setting string, create bool) (secret.Master
 	return kms.Open(ctx, setting, kms.Options{})
 }
 
-// Rewrap encrypts the keyset with the configured master key, instead of the
-// master key that from names.
+// createMaster is openMaster, but creates the key file if it is missing. A key in the environment or in
+// a key management service must exist.
+func createMaster(ctx context.Context, setting string) (secret.Master, error) {
+	if path, ok := strings.CutPrefix(setting, "file:"); ok {
+		const create = true
+		return secret.MasterFromFile(path, create)
+	}
+	return openMaster(ctx, setting)
+}
+
+// Rewrap encrypts the keyset with the configured master key. Before the call, the keyset is
+// encrypted with the previous master key; from is the setting that names this key.
 func Rewrap(ctx context.Context, c config.Config, from string, now func() time.Time) error {
-	master, err := openMaster(ctx, c.MasterKey, false)
+	master, err := openMaster(ctx, c.MasterKey)
 	if err != nil {
 		return err
 	}
-	previous, err := openMaster(ctx, from, false)
+	previous, err := openMaster(ctx, from)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,14 @@ const defaultPriority = 2
 // Insert inserts a job, which is executed once tx is committed. It returns false if
 // Options.Unique prevents it.
 func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
-	with := metadata{
+	opts.Queue = cmp.Or(opts.Queue, river.QueueDefault)
+	data := metadata{
 		Exclusive:    opts.Exclusive,
 		UntilStarted: opts.Unique != "" && opts.Once == UntilStarted,
 		Trace:        tracing.Parent(tx.Context()),
 	}
-	priority, at := cmp.Or(opts.Priority, defaultPriority), opts.At
+	priority := cmp.Or(opts.Priority, defaultPriority)
+	at := opts.At
 	pending := false
 	if opts.Share != "" && at.IsZero() {
 		if err := q.checkWaiting(tx, opts); err != nil {
@@ -48,10 +50,12 @@ func (q *Queue) Insert(tx *sqldb.Tx, args Args, opts Options) (bool, error) {
 		if at, err = q.turn(tx, opts, time.Now()); err != nil {
 			return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 		}
-		with.Share, with.Turn = shareKey(opts.Share, priority), at.UnixMilli()
-		priority, pending = defaultPriority, q.conf.ShareLimits[opts.Queue] > 0
+		data.Share = shareKey(opts.Share, priority)
+		data.Turn = at.UnixMilli()
+		priority = defaultPriority
+		pending = q.conf.ShareLimits[opts.Queue] > 0
 	}
-	meta, err := json.Marshal(with)
+	meta, err := json.Marshal(data)
 	if err != nil {
 		return false, fmt.Errorf("insert job %s: %w", args.Kind(), err)
 	}

@@ -47,8 +47,8 @@ type Options struct {
 	// delay the others. It has no effect on a job with At.
 	Share string
 
-	// MaxWaiting limits the jobs of the same Share, Priority and queue that wait. If as
-	// many do, Insert fails with fault.Limited. 0 is no limit.
+	// MaxWaiting limits how many jobs of the same Share, Priority and queue wait. If as
+	// many already wait, Insert fails with fault.Limited. 0 is no limit.
 	MaxWaiting int
 
 	// Attempts is the maximum number of attempts. The default is 10.
@@ -74,8 +74,8 @@ const (
 	UntilDone Once = iota
 
 	// UntilStarted permits another when the first starts to run. If a transaction did
-	// not insert a job because the first still waited, its changes are committed before
-	// the handler of the first is called.
+	// not insert a job because the first still waited, the changes of this transaction are
+	// committed before the handler of the first is called.
 	UntilStarted
 )
 

@@ -55,9 +55,9 @@ func TestManyWorkersShareTheWriter(t *testing.T) {
 		}
 		waitForState(t, db, map[string]int{"completed": 2 * n})
 		err = db.Read(t.Context(), func(tx *sqldb.Tx) error {
-			seconds, err := sqldb.QueryOne(tx, sqldb.Scalar[int], "SELECT count(*) FROM mark WHERE name = 'second'")
-			if seconds != n {
-				t.Errorf("%d second jobs were done, want %d", seconds, n)
+			count, err := sqldb.QueryOne(tx, sqldb.Scalar[int], "SELECT count(*) FROM mark WHERE name = 'second'")
+			if count != n {
+				t.Errorf("%d second jobs were done, want %d", count, n)
 			}
 			return err
 		})

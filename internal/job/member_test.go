@@ -10,6 +10,22 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// TestProcessWithoutRoles checks that a process without roles has none, not the role "".
+func TestProcessWithoutRoles(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		seen := make(chan []job.Member, 1000)
+		q := newQueue(t, db, job.Config{Queues: map[string]int{}, Members: func(all []job.Member) { seen <- all }})
+		if err := q.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stop(t, q) })
+		if all := next(t, seen); len(all) != 1 || len(all[0].Roles) != 0 {
+			t.Errorf("members %+v, want one without roles", all)
+		}
+	})
+}
+
 // TestProcessesSeeEachOther has one process execute jobs and another, which has no
 // queues, only insert them. The second one sees both.
 func TestProcessesSeeEachOther(t *testing.T) {

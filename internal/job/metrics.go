@@ -56,8 +56,8 @@ func due(job *rivertype.JobRow, meta metadata) time.Time {
 	return time.Time{}
 }
 
-// begin records the start of an attempt of a job, and how long the job waited since due
-// unless that is zero. The returned function records the end of the attempt and its outcome.
+// begin records the start of an attempt of a job and, unless due is zero, how long the job
+// has waited since that time. The returned function records the end of the attempt and its outcome.
 func (m *metrics) begin(job *rivertype.JobRow, due time.Time) func(error) {
 	start := time.Now()
 	if !due.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,7 +104,11 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 	// in the transaction that adds it.
 	for done := false; !done; {
 		err := db.Exclusive(ctx, func(tx *sqldb.Tx) error {
-			//lint:ignore SA1019 Migrate opens transactions of its own, outside the lock that Exclusive holds
+			if tx.ReadOnly() { // the database was opened read-only
+				done = true
+				return checkMigrated(m, tx)
+			}
+			//lint:ignore SA1019 River's Migrate opens transactions of its own, outside the lock that Exclusive holds
 			res, err := m.MigrateTx(tx.Context(), tx.SQL(), rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
 			done = err == nil && len(res.Versions) == 0
 			return err
@@ -117,6 +122,15 @@ func Migrate(ctx context.Context, db *sqldb.DB) error {
 		return fmt.Errorf("migrate jobs: %w", err)
 	}
 	return db.Migrate(ctx, "job", files)
+}
+
+// checkMigrated fails with [sqldb.ErrPending] if migrations of River are pending.
+func checkMigrated(m *rivermigrate.Migrator[*sql.Tx], tx *sqldb.Tx) error {
+	res, err := m.ValidateTx(tx.Context(), tx.SQL())
+	if err == nil && !res.OK {
+		err = fmt.Errorf("%w: %s", sqldb.ErrPending, strings.Join(res.Messages, "; "))
+	}
+	return err
 }
 
 // New returns the queue of a migrated database. It executes no jobs before Start.

@@ -268,7 +268,7 @@ func TestUniqueJobs(t *testing.T) {
 		scheduled := job.Options{Unique: "later", At: time.Now().Add(time.Hour)}
 
 		if !insert(t, db, q, "first", untilDone) || insert(t, db, q, "second", untilDone) {
-			t.Error("a second job was inserted while the first waits or runs")
+			t.Error("the first job was not inserted, or a second one was while the first waits or runs")
 		}
 		next(t, running)
 		if insert(t, db, q, "third", untilDone) {
@@ -294,7 +294,7 @@ func TestUniqueJobs(t *testing.T) {
 		release <- struct{}{}
 
 		if !insert(t, db, q, "soon", scheduled) || insert(t, db, q, "again", scheduled) {
-			t.Error("a second job was inserted while the first waits for its time")
+			t.Error("the first job was not inserted, or a second one was while the first waits for its time")
 		}
 		waitForState(t, db, map[string]int{"completed": 4, "scheduled": 1})
 	})
@@ -448,7 +448,7 @@ func TestStopReturnsRunningJobsToTheQueue(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		insert(t, db, q, "endless", job.Options{Attempts: 1})
+		insert(t, db, q, "endless", job.Options{Attempts: 1}) // which the interrupted attempt does not use up
 		next(t, running)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
@@ -457,6 +457,36 @@ func TestStopReturnsRunningJobsToTheQueue(t *testing.T) {
 		}
 		if diff := cmp.Diff(map[string]int{"available": 1}, states(t, db)); diff != "" {
 			t.Errorf("states of jobs (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestMigrateReadOnly checks that Migrate reports pending migrations of River, and applies none, on a database that was opened
+// read-only.
+func TestMigrateReadOnly(t *testing.T) {
+	t.Parallel()
+	dbtest.RunURL(t, func(t *testing.T, dsn string) {
+		db := dbtest.Open(t, dsn)
+		if err := job.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		readOnly, err := sqldb.Open(t.Context(), dsn, sqldb.Options{MustExist: true, ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = readOnly.Close() })
+		if err := job.Migrate(t.Context(), readOnly); err != nil {
+			t.Errorf("migrated database: %v", err)
+		}
+		err = db.Write(t.Context(), func(tx *sqldb.Tx) error {
+			_, err := tx.Exec("DELETE FROM river_migration WHERE version = (SELECT max(version) FROM river_migration)")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := job.Migrate(t.Context(), readOnly); !errors.Is(err, sqldb.ErrPending) {
+			t.Errorf("pending migration: %v, want %v", err, sqldb.ErrPending)
 		}
 	})
 }

@@ -10,12 +10,12 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A queue in [Config.ShareLimits] runs only so many jobs of one share at the same time.
+// A queue in [Config.ShareLimits] runs a limited number of jobs of one share at the same time.
 // Jobs are inserted into it in River's state "pending", in which workers do not fetch
 // them. Every admitInterval a process makes those available that are within the quota of
 // their share, in the order of their turns.
 
-// admitInterval is how long a job waits that is within its quota.
+// admitInterval is the longest time that a pending job within the quota waits.
 const admitInterval = 200 * time.Millisecond
 
 // retryFull is when a caller may try again to insert a job that exceeded MaxWaiting.

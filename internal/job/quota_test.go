@@ -57,8 +57,8 @@ func TestShareLimitHoldsInAllProcesses(t *testing.T) {
 	})
 }
 
-// TestPendingJobsAreAdmittedWithoutQuota has a process without a quota execute jobs that
-// one with a quota has inserted.
+// TestPendingJobsAreAdmittedWithoutQuota checks that a process without a quota executes the
+// pending jobs that a process with a quota has inserted.
 func TestPendingJobsAreAdmittedWithoutQuota(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
@@ -75,11 +75,25 @@ func TestPendingJobsAreAdmittedWithoutQuota(t *testing.T) {
 	})
 }
 
-// TestFullQueueRefusesJobs inserts jobs up to MaxWaiting.
+// TestShareLimitOfTheDefaultQueue checks that the quota of the default queue holds for jobs that name no queue.
+func TestShareLimitOfTheDefaultQueue(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, db *sqldb.DB) {
+		q := newQueue(t, db, job.Config{ShareLimits: map[string]int{"default": 1}})
+		insert(t, db, q, "a", job.Options{Share: "x"})
+		waitForState(t, db, map[string]int{"pending": 1})
+	})
+}
+
+// TestFullQueueRefusesJobs checks that no more than MaxWaiting jobs of the same share and priority
+// can wait.
 func TestFullQueueRefusesJobs(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, db *sqldb.DB) {
-		for name, limits := range map[string]map[string]int{"available": nil, "pending": {"collect": 1}} {
+		for name, limits := range map[string]map[string]int{
+			"available": nil,            // the state of jobs that wait in a queue without a quota
+			"pending":   {"collect": 1}, // their state in a queue with a quota
+		} {
 			q := newQueue(t, db, job.Config{ShareLimits: limits})
 			try := func(share string, priority int) error {
 				return db.Write(t.Context(), func(tx *sqldb.Tx) error {
@@ -90,11 +104,17 @@ func TestFullQueueRefusesJobs(t *testing.T) {
 			for _, tt := range []struct {
 				share    string
 				priority int
-				full     bool
-			}{{"a", 1, false}, {"a", 1, false}, {"a", 1, true}, {"a", 2, false}, {"b", 1, false}} {
+				refused  bool
+			}{
+				{"a", 1, false},
+				{"a", 1, false},
+				{"a", 1, true},
+				{"a", 2, false}, // another priority
+				{"b", 1, false}, // another share
+			} {
 				err := try(tt.share, tt.priority)
-				if fault.Is(err, fault.Limited) != tt.full || !tt.full && err != nil {
-					t.Errorf("%s: insert for %s with priority %d: %v, want it refused: %t", name, tt.share, tt.priority, err, tt.full)
+				if tt.refused && !fault.Is(err, fault.Limited) || !tt.refused && err != nil {
+					t.Errorf("%s: insert for %s with priority %d: %v, want it refused: %t", name, tt.share, tt.priority, err, tt.refused)
 				}
 			}
 		}

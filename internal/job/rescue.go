@@ -147,7 +147,9 @@ func Living(ctx context.Context, db *sqldb.DB) (n int64, err error) {
 func scanMember(r sqldb.Row) (m Member, err error) {
 	var roles string
 	err = r.Scan(&m.ID, &roles)
-	m.Roles = strings.Split(roles, ",")
+	if roles != "" {
+		m.Roles = strings.Split(roles, ",")
+	}
 	return m, err
 }
 
@@ -180,6 +182,7 @@ func (q *Queue) rescue(ctx context.Context) error {
 	if err != nil || len(orphans)+len(dead) == 0 {
 		return err
 	}
+	// Find the orphans again under the lock: another process may have rescued them meanwhile.
 	err = q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := tx.Lock("job_rescue"); err != nil {
 			return err
@@ -200,8 +203,8 @@ func (q *Queue) rescue(ctx context.Context) error {
 }
 
 // orphans returns the running jobs that no living process runs, and the processes that
-// died. After an outage of the database it first gives the others time to renew their
-// leases.
+// died. After an outage of the database it first gives the other processes time to renew
+// their leases. Until then it treats all processes as alive.
 func (q *Queue) orphans(tx *sqldb.Tx, running []*rivertype.JobRow) (jobs []*rivertype.JobRow, dead []string, err error) {
 	now, err := clock(tx)
 	if err != nil {
@@ -261,9 +264,10 @@ func runner(j *rivertype.JobRow) string {
 	return j.AttemptedBy[len(j.AttemptedBy)-1]
 }
 
-// countLost counts the heartbeats at which an attempt is stored as running in this
-// process and does not run: River could not store its end, because the database was
-// unavailable for longer than River tries, or it was interrupted while fetching the job.
+// countLost counts the consecutive heartbeats at which an attempt is stored as running in
+// this process but does not run. Either River could not store the end of the attempt, because
+// the database was unavailable for longer than River tries, or River was interrupted while it
+// fetched the job.
 func (q *Queue) countLost(running []*rivertype.JobRow) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

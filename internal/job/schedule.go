@@ -49,7 +49,8 @@ func (q *Queue) insertDue(ctx context.Context) error {
 	return nil
 }
 
-// times returns the current time and the time at which the job is due.
+// times returns the current time and the time at which the job is due. The argument lock is
+// appended to the query: the result of ForUpdate, or "" to lock nothing.
 func (s schedule) times(tx *sqldb.Tx, lock string) (now, due int64, err error) {
 	if now, err = clock(tx); err != nil {
 		return 0, 0, err

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"vigil/internal/sqldb"
 )
 
@@ -34,17 +32,17 @@ func (q *Queue) turn(tx *sqldb.Tx, opts Options, now time.Time) (time.Time, erro
 	for p := 1; p <= priority; p++ { // less urgent jobs do not delay it
 		keys = append(keys, shareKey(opts.Share, p))
 	}
-	waiting, err := waiting(tx, opts.Queue, keys)
+	n, err := waiting(tx, opts.Queue, keys)
 	if err != nil {
 		return now, err
 	}
-	turns := time.Duration(waiting + (priority-1)*priorityTurns)
+	turns := time.Duration(n + (priority-1)*priorityTurns)
 	return now.Add(-turnHorizon + min(turns*turnTime, turnHorizon)).Truncate(time.Millisecond), nil
 }
 
 // waiting returns the number of jobs of some shares that wait in a queue.
 func waiting(tx *sqldb.Tx, queue string, keys []string) (int, error) {
-	args := []any{cmp.Or(queue, river.QueueDefault)}
+	args := []any{queue}
 	in := sqldb.List(&args, keys)
 	return sqldb.QueryOne(tx, sqldb.Scalar[int], `
 		SELECT count(*)
@@ -52,7 +50,7 @@ func waiting(tx *sqldb.Tx, queue string, keys []string) (int, error) {
 		WHERE queue = $1 AND state IN ('available', 'pending') AND `+shareOf(tx.Dialect())+` IN `+in, args...)
 }
 
-// shareOf returns the expression that the index job_share contains.
+// shareOf returns the SQL expression for the shareKey of a job, as the index job_share contains it.
 func shareOf(d sqldb.Dialect) string {
 	if d == sqldb.Postgres {
 		return `(metadata ->> 'share')`
@@ -71,8 +69,8 @@ func (q *Queue) restoreTurns(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	// A scheduled_at of the last hour that is over an hour after the turn was set by a snooze, a
-	// retry or a rescue. In jobs that have their turn, the column is equal to it.
+	// In a job that has its turn, scheduled_at is equal to the turn. A scheduled_at in the last hour
+	// and over an hour after the turn comes from a snooze, a retry or a rescue.
 	where := ` WHERE state = 'available' AND priority = ` + strconv.Itoa(defaultPriority) + ` AND queue IN ` + sqldb.List(&args, names)
 	set := `to_timestamp((metadata ->> 'turn')::bigint / 1000.0)`
 	if q.db.Dialect() == sqldb.Postgres {

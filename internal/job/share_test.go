@@ -48,7 +48,8 @@ func TestSharesTakeTurns(t *testing.T) {
 		for len(order) < 7 {
 			order = append(order, next(t, done))
 		}
-		// The event that failed keeps its turn, and comes when it is due again.
+		// The event that failed comes when it is due again. That depends on the backoff, so the
+		// event is removed from the order.
 		const jobs = 60 + 5 // the large backfills and the others
 		for !slices.Contains(order, "large event") && len(order) < jobs {
 			order = append(order, next(t, done))

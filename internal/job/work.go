@@ -58,7 +58,7 @@ func (q *Queue) work(ctx context.Context, job *rivertype.JobRow, handle func(con
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if q.interrupts(ctx) {
-		// River can fetch a job that returned to the queue again while it is told to stop.
+		// While River is being stopped, it can fetch a job that has just returned to the queue.
 		return river.JobSnooze(0)
 	}
 	current := attempt{job.ID, job.Attempt}
@@ -100,7 +100,7 @@ func (q *Queue) measure(ctx context.Context, job *rivertype.JobRow, meta metadat
 	done := q.metrics.begin(job, dueAt)
 	ctx, span := q.conf.Tracer.Job(ctx, job.Kind, job.Queue, meta.Trace, dueAt)
 	span.SetInt("vigil.attempt", job.Attempt)
-	err = errPanic
+	err = errPanic // it stays if handle panics
 	defer func() {
 		span.End(failure(err))
 		done(err)
@@ -164,7 +164,7 @@ func (q *Queue) result(ctx context.Context, err error) error {
 func (q *Queue) lock(ctx context.Context, id int64, name string) (bool, error) {
 	var n int64
 	err := q.db.Write(ctx, func(tx *sqldb.Tx) (err error) {
-		// The job may hold it from an attempt whose end was not stored.
+		// The job may still hold the lock, from an attempt whose end was not stored.
 		n, err = tx.Exec(`
 			INSERT INTO job_lock (name, job_id, worker)
 			VALUES ($1, $2, $3)
@@ -190,8 +190,8 @@ func (q *Queue) unlock(ctx context.Context, id int64, name string) {
 	}
 }
 
-// releaseUnique permits another job with the same unique key. Transactions whose job
-// was not inserted because of this one have been committed when it returns.
+// releaseUnique permits another job with the same unique key as the given job. When it returns,
+// the transactions that inserted no job because of the given one have been committed.
 func (q *Queue) releaseUnique(ctx context.Context, id int64) error {
 	return q.db.Write(ctx, func(tx *sqldb.Tx) error {
 		_, err := tx.Exec("UPDATE river_job SET unique_key = NULL WHERE id = $1", id)

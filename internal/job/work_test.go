@@ -35,7 +35,7 @@ func TestAttemptInterruptedBeforeItBeganDoesNotCount(t *testing.T) {
 			defer q.mu.Unlock()
 			return len(q.active) > 0
 		}
-		err = db.Write(t.Context(), func(*sqldb.Tx) error { // no other write begins meanwhile
+		err = db.Write(t.Context(), func(*sqldb.Tx) error { // the attempt waits, because no other write begins meanwhile
 			go func() {
 				ended <- q.work(ctx, &rivertype.JobRow{ID: 1, Attempt: 1, Metadata: []byte(metadata)}, func(context.Context) error { return nil })
 			}()

@@ -105,6 +105,7 @@ func contains(list []netip.Prefix, a netip.Addr) bool {
 // embeddedIPv4 returns the IPv4 address in an IPv6 address of one of the embedding
 // networks. It returns false for other addresses.
 func embeddedIPv4(a netip.Addr) (netip.Addr, bool) {
+	// ::1 and :: are in ::/96, but contain no IPv4 address.
 	if !a.Is6() || a.IsLoopback() || a.IsUnspecified() {
 		return netip.Addr{}, false
 	}

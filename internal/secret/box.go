@@ -89,8 +89,8 @@ func (b *Box) Seal(ctx context.Context, c Cell, plaintext []byte) ([]byte, error
 func (b *Box) Open(ctx context.Context, c Cell, sealed []byte) ([]byte, error) {
 	set := b.current.Load()
 	if id, ok := keyID(sealed); ok && !set.has(id) {
-		// Another process may have added the key since the keyset was loaded. The second
-		// limits how often values of unknown keys cause a read of the keyring.
+		// Another process may have added the key since the keyset was loaded. Values of
+		// unknown keys cause at most one read of the keyring per second.
 		fresh, err := b.refresh(ctx, time.Second)
 		if err != nil {
 			return nil, fmt.Errorf("open %s.%s: %w", c.Table, c.Field, err)
@@ -161,7 +161,8 @@ func (b *Box) load(ctx context.Context) (*loadedKeyset, error) {
 		return nil, fmt.Errorf("read keyset: %w", err)
 	}
 	if old := b.current.Load(); old != nil && old.wrapped.Generation == w.Generation {
-		// Unwrapping it again might be a call to a key management service.
+		// The keyset is unchanged. Unwrapping it again might be a call to a key
+		// management service.
 		updated := *old
 		updated.loadedAt = at
 		b.current.Store(&updated)

@@ -149,7 +149,7 @@ func TestRotationIsSeenByOtherProcesses(t *testing.T) {
 	ring, m, c := secrettest.NewKeyring(), newMaster(t), newClock()
 	a, b := newBox(t, ring, c, m), newBox(t, ring, c, m)
 	old := seal(t, a, cell, "old")
-	c.advance(2 * time.Second) // Open reloads a keyset that is older than a second for an unknown key
+	c.advance(2 * time.Second) // for a value of an unknown key, Open reloads a keyset older than a second
 	if err := a.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -292,6 +292,7 @@ func TestInterruptedRotationContinuesWithItsKey(t *testing.T) {
 	}
 	begin(b, c.now(), true)
 	begin(newBox(t, ring, c, m), c.now(), false) // interrupted before the first batch
+	// Rewrap makes a new generation of the keyset, which has no bookmark to continue from.
 	if err := b.Rewrap(t.Context()); err != nil {
 		t.Fatal(err)
 	}

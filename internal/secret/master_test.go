@@ -70,7 +70,7 @@ func TestMasterFileIsCreatedOnceAndPrivate(t *testing.T) {
 
 func TestMasterIsParsedInEveryFormat(t *testing.T) {
 	t.Parallel()
-	key := bytes.Repeat([]byte{0xfb}, 32)
+	key := bytes.Repeat([]byte{0xfb}, 32) // has the characters in which standard and URL base64 differ
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
 		t.Fatal(err)

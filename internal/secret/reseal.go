@@ -37,11 +37,11 @@ const begun = "begun"
 
 // BeginRotation adds a key as [Box.Rotate] does, unless ResealAll has not
 // completed for the key of an earlier call: then that rotation is to be continued,
-// and no key is added. It returns when the key was added, and whether this call
-// added it.
+// and no key is added. It returns the time at which the key was added, and whether
+// this call added it.
 //
-// ResealAll must follow, but other processes may encrypt with the earlier key for
-// another MaxAge, and store such a value later still. A rotation that was
+// ResealAll must follow. It can miss values: other processes may encrypt with the
+// earlier key for up to MaxAge more, and store such a value even later. A rotation that was
 // interrupted before its bookmark was stored, or by [Box.Rewrap], is not continued.
 func (b *Box) BeginRotation(ctx context.Context, marks Bookmarks) (at time.Time, added bool, err error) {
 	set, err := b.refresh(ctx, 0)

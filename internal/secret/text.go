@@ -16,9 +16,9 @@ const redacted = "[redacted]"
 // marshalled or passed to a database it does not show its value. Only
 // [Text.Reveal] does.
 //
-// The value is behind a pointer because fmt does not call the methods of
-// unexported fields: it then prints an address instead of the secret. Compare
-// with [Text.Equal], not with ==. The zero Text is empty.
+// The value is behind a pointer because fmt does not call the methods of a Text
+// in an unexported field: it then prints the pointer instead of the secret.
+// Compare with [Text.Equal], not with ==. The zero Text is empty.
 type Text struct{ value *string }
 
 // NewText returns a Text with the value s.

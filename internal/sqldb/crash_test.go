@@ -15,8 +15,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// crashWriterURL, if set, turns this program into one that writes to that database
-// until it is killed.
+// crashWriterURL is an environment variable with the URL of a database. If it is set, this
+// test program writes to the database until it is killed.
 const crashWriterURL = "VIGIL_TEST_CRASH_WRITER"
 
 func TestMain(m *testing.M) {

@@ -13,8 +13,7 @@ type Distribution struct {
 	Table  string
 	Column string // rows with the same value are on the same node
 
-	// Create is the statement that creates the table. It is empty for a table that
-	// databases on one node have too.
+	// Create is the statement that creates the table, if it exists only in a cluster.
 	Create string
 
 	// Value is the expression for the values of Column if the column must be added to
@@ -24,17 +23,18 @@ type Distribution struct {
 	// Key is the primary key, which must include Column. Empty leaves the key as it is.
 	Key []string
 
-	// Shard is a statement to run on every shard, with %s for its name: Citus does not
-	// pass on settings of columns.
+	// Shard is a statement to run on every shard, with %s for the name of the shard. It is
+	// for settings of columns, which Citus does not copy to the shards.
 	Shard string
 }
 
 // Distributed reports whether tables of the database are spread over the nodes of a
-// Citus cluster. A statement should then name the shard that it needs, see
-// [Distribution].
+// Citus cluster. A statement about such a table should then have a condition on its
+// distribution column, so that Citus runs it on one shard.
 func (tx *Tx) Distributed() bool { return tx.db.Distributed() }
 
-// Distributed is [Tx.Distributed] of the transactions of the database.
+// Distributed reports whether tables of the database are spread over the nodes of a
+// Citus cluster.
 func (db *DB) Distributed() bool { return db.distributed.Load() }
 
 // Distribute distributes tables over the nodes of a Citus cluster, all of them in one
@@ -42,9 +42,6 @@ func (db *DB) Distributed() bool { return db.distributed.Load() }
 // already stay. All tables are distributed by the values of their columns in the same
 // way, so that joins over them need one node. report is called before each table.
 func (db *DB) Distribute(ctx context.Context, tables []Distribution, shards int, report func(table string, rows int64)) error {
-	if err := db.detectDistributed(ctx); err != nil {
-		return err
-	}
 	err := db.Exclusive(ctx, func(tx *Tx) error {
 		exists, err := hasCitus(tx)
 		if err != nil {
@@ -58,11 +55,11 @@ func (db *DB) Distribute(ctx context.Context, tables []Distribution, shards int,
 			return err
 		}
 		for i, t := range tables {
-			with := "none"
+			colocateWith := "none"
 			if i > 0 {
-				with = tables[0].Table
+				colocateWith = tables[0].Table
 			}
-			if err := t.distribute(tx, shards, with, report); err != nil {
+			if err := t.distribute(tx, shards, colocateWith, report); err != nil {
 				return fmt.Errorf("distribute %s: %w", t.Table, err)
 			}
 		}
@@ -103,9 +100,9 @@ func (db *DB) detectDistributed(ctx context.Context) error {
 	})
 }
 
-// distribute distributes one table. Its shards are placed with those of the table with
-// (colocation), or independently if with is "none".
-func (t Distribution) distribute(tx *Tx, shards int, with string, report func(string, int64)) error {
+// distribute distributes one table. Its shards are placed on the same nodes as those of the
+// table colocateWith, or independently if colocateWith is "none".
+func (t Distribution) distribute(tx *Tx, shards int, colocateWith string, report func(string, int64)) error {
 	done, err := QueryOne(tx, Scalar[bool], `SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_dist_partition WHERE logicalrelid = to_regclass($1))`, t.Table)
 	if err != nil || done {
 		return err
@@ -127,10 +124,10 @@ func (t Distribution) distribute(tx *Tx, shards int, with string, report func(st
 	if report != nil {
 		report(t.Table, rows)
 	}
-	if with == "none" {
+	if colocateWith == "none" {
 		_, err = tx.Exec(`SELECT create_distributed_table($1::regclass, $2, colocate_with => 'none', shard_count => $3)`, t.Table, t.Column, shards)
 	} else {
-		_, err = tx.Exec(`SELECT create_distributed_table($1::regclass, $2, colocate_with => $3)`, t.Table, t.Column, with)
+		_, err = tx.Exec(`SELECT create_distributed_table($1::regclass, $2, colocate_with => $3)`, t.Table, t.Column, colocateWith)
 	}
 	if err != nil {
 		return err
@@ -152,7 +149,7 @@ func (t Distribution) setShards(tx *Tx) error {
 	return err
 }
 
-// prepare returns the statements that give the table its column.
+// prepare returns the statements that create the table, or that add Column to it.
 func (t Distribution) prepare() []string {
 	if t.Create != "" {
 		return []string{t.Create}
@@ -162,7 +159,7 @@ func (t Distribution) prepare() []string {
 	}
 	return []string{
 		fmt.Sprintf(`ALTER TABLE %s ADD COLUMN %s BIGINT`, t.Table, t.Column),
-		// This rewrites the table once; UPDATE would leave a dead version of every row.
+		// This fills the column and rewrites the table once. UPDATE would leave a dead version of every row.
 		fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s TYPE BIGINT USING (%s)`, t.Table, t.Column, t.Value),
 		fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s SET NOT NULL`, t.Table, t.Column),
 	}

@@ -61,8 +61,10 @@ func classifyCommit(err error) error {
 // rolledBack reports whether the error of a commit means that nothing was committed.
 func rolledBack(err error) bool {
 	if code := sqliteCode(err); code != 0 {
+		// After an I/O error the commit may be in the write-ahead log nevertheless.
 		return code&0xff != sqlite3.SQLITE_IOERR
 	}
+	// 08 (connection lost) and 57P (shutting down) can also follow a successful commit.
 	code := postgresCode(err)
 	return code != "" && !strings.HasPrefix(code, "08") && !strings.HasPrefix(code, "57P") || errors.Is(err, sql.ErrTxDone)
 }

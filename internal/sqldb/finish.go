@@ -18,7 +18,7 @@ type deferredWork struct {
 	to   Finisher
 }
 
-// Defer schedules work to be passed to to.Finish at the end of the transaction.
+// Defer gives work to a finisher, which runs it at the end of the transaction.
 func (tx *Tx) Defer(work any, to Finisher) {
 	tx.deferred = append(tx.deferred, deferredWork{work, to})
 }
@@ -32,6 +32,7 @@ func (tx *Tx) Exclusive() bool { return tx.exclusive || tx.db.dialect == Postgre
 func (tx *Tx) finish(all []deferredWork) error {
 	for len(all) > 0 {
 		to := all[0].to
+		// Move the work of this finisher from all to work.
 		var work []any
 		all = slices.DeleteFunc(all, func(d deferredWork) bool {
 			if d.to != to {

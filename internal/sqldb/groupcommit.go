@@ -51,7 +51,7 @@ type txGroup struct {
 
 const (
 	maxGroup  = 64                    // writers in one transaction
-	shareTime = 20 * time.Millisecond // after the begin, in which writers may join
+	shareTime = 20 * time.Millisecond // how long after the begin writers may join
 )
 
 // errGroup reports that a shared transaction failed, perhaps because of another
@@ -92,8 +92,8 @@ func (q *writeQueue) enter(ctx context.Context, limit time.Duration) (*txGroup, 
 }
 
 // next passes the turn, and the group with it, to the next writer. It reports false
-// when no further writer may join the group: the caller must then end the group and
-// call next again without it.
+// when no writer waits or none may join the group: the caller must then end the group
+// and call next again without it.
 func (q *writeQueue) next(g *txGroup) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (db *DB) writeGrouped(ctx context.Context, limit time.Duration, mode isolat
 	if err != nil {
 		return nil, err
 	}
-	if g != nil && mode == exclusive {
+	if g != nil && mode == exclusive { // commit the earlier writers first
 		db.end(g)
 		g = nil
 	}
@@ -126,12 +126,13 @@ func (db *DB) writeGrouped(ctx context.Context, limit time.Duration, mode isolat
 		}
 	}
 	if mode == exclusive {
-		g.until = time.Time{}
+		g.until = time.Time{} // no other writer may join
 	}
 	after, err := db.use(ctx, limit, g, mode, fn)
 	// fn may have read changes of earlier writers of the group that are not yet
 	// committed. Wait for the commit even if fn failed, so that no error rests on
-	// changes that are rolled back afterwards.
+	// changes that are rolled back afterwards. If a group of several writers was not
+	// committed, g.err makes write run fn again in its own transaction.
 	<-g.done
 	if err != nil && (g.err == nil || g.writers == 1) {
 		return nil, err

@@ -25,8 +25,8 @@ type writerGroup struct {
 	shared bool // a writer saw uncommitted rows of another
 }
 
-// write runs all writers concurrently and returns their errors. It calls done as soon
-// as each result is known.
+// write runs all writers concurrently and returns their errors. It calls done for each
+// writer as soon as its result is known.
 func (g *writerGroup) write(writers []func(tx *sqldb.Tx) error, done func(i int, err error)) []error {
 	g.t.Helper()
 	errs := make([]error, len(writers))

@@ -10,8 +10,8 @@ import (
 )
 
 // Load bulk-inserts rows by the fastest method of the database and returns their
-// number. It fails if one exists already; the caller must then fail too, because on
-// SQLite the rows before it remain until the rollback.
+// number. It fails if one of the rows exists already. The caller must then fail too,
+// because on SQLite the rows before that one remain until the rollback.
 //
 // The table and the columns must be constants of the program, never input.
 func (tx *Tx) Load(table string, columns []string, rows iter.Seq[[]any]) (int64, error) {
@@ -61,7 +61,7 @@ func (tx *Tx) insertRows(table string, columns []string, rows iter.Seq[[]any]) (
 		}
 		n++
 		args = append(args, row...)
-		if len(args) == cap(args) {
+		if len(args) == cap(args) { // the largest batch is full
 			if err := tx.insertBatches(head, len(columns), args); err != nil {
 				return 0, err
 			}

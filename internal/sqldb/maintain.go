@@ -82,8 +82,8 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("back up database: %w", err)
 	}
-	// Use a separate connection: the writer's must stay available, and the readers'
-	// cannot write.
+	// Use a separate connection: the writer's must stay available, and the readers' have
+	// query_only set, with which VACUUM INTO fails. It needs no write lock on the database.
 	pool, err := sqlitePool(db.path, 1, false)
 	if err != nil {
 		return err

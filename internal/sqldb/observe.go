@@ -9,8 +9,9 @@ import (
 )
 
 // An Observer is called with the text and the arguments of every statement in the
-// transactions of a context. For a statement that [Tx.ExecEach] executes repeatedly, they
-// are those of the first execution. The returned function is called at the end.
+// transactions of a context. If [Tx.ExecEach] executes a statement repeatedly, the observer
+// is called once, with the arguments of the first execution. The returned function is
+// called at the end.
 type Observer func(text string, args []any) (end func(error))
 
 type observing struct{}

@@ -309,7 +309,7 @@ func TestLoadAndExecEach(t *testing.T) {
 				return fmt.Errorf("updated %d, error %w", got, err)
 			}
 			sum, err := sqldb.QueryOne(tx, sqldb.Scalar[int], "SELECT CAST(sum(size) AS BIGINT) FROM thing WHERE ready")
-			// The rows with even numbers are ready, and each of their sizes was increased by one.
+			// The n/2+1 rows with even numbers are ready. Their sizes 0, 2, …, n-1 add up to n/2*(n/2+1), and each was increased by one.
 			if want := (n/2+1)*(n/2) + n/2 + 1; sum != want {
 				t.Errorf("sum of sizes is %d, want %d", sum, want)
 			}
@@ -339,7 +339,7 @@ func TestOpenRejectsInvalidURLs(t *testing.T) {
 		"sqlite:///x.db?mode=ro":          "no parameters",
 		"sqlite:///no/such/folder/x.db":   "no such file",
 		"postgres://u:hunter2@[bad/db":    "parse",
-		"postgres://u:hunter2@[::1]:1/db": "", // no server listens there
+		"postgres://u:hunter2@[::1]:1/db": "", // any error: no server listens there
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		_, err := sqldb.Open(ctx, dsn, sqldb.Options{})

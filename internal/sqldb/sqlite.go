@@ -16,9 +16,9 @@ import (
 
 // openSQLite opens one connection for writes and several for reads. With the
 // write-ahead log (WAL), readers and the writer do not block each other, and with
-// synchronous=FULL a commit is on disk when it returns. The log is checkpointed every
-// 32 MiB by the writer that commits then; a page that changes often is written to the
-// file only once per checkpoint.
+// synchronous=FULL a commit is on disk when it returns. The commit with which the log
+// reaches 32 MiB (8192 pages) also checkpoints it; a page that changes often is written to
+// the file only once per checkpoint.
 func openSQLite(ctx context.Context, path string, opts Options) (*DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -106,6 +106,7 @@ func InUse(ctx context.Context, path string) (bool, error) {
 	db := sql.OpenDB(c)
 	var tables int
 	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables) // acquires the lock
+	// The low byte of an extended code is the primary code.
 	busy := sqliteCode(err)&0xff == sqlite3.SQLITE_BUSY
 	if busy {
 		err = nil

@@ -14,9 +14,9 @@ const maxPrepared = 200
 
 // prepared opens connections with a cache of prepared statements.
 //
-// Parsing a statement takes SQLite longer than running most of them. A statement is
-// prepared when its text is seen for the second time. The cache evicts the least
-// recently used one.
+// SQLite takes longer to parse most statements than to run them. A statement is prepared
+// when its text is seen for the second time. The cache evicts the least recently used
+// statement.
 type prepared struct{ driver.Connector }
 
 func (p prepared) Connect(ctx context.Context) (driver.Conn, error) {
@@ -45,8 +45,9 @@ type cachedStmt struct {
 	busy bool // in use
 }
 
-// take reserves the cached statement of a text. It returns nil if there is none or if
-// it is in use.
+// take reserves the cached statement of a text, which it prepares when it sees the text
+// for the second time. It returns nil if the text was not seen before, if its statement is
+// in use, or if it may be several statements: the caller then uses the connection itself.
 func (c *preparedConn) take(ctx context.Context, text string) (*cachedStmt, error) {
 	if strings.Contains(text, ";") { // possibly more than one statement
 		return nil, nil

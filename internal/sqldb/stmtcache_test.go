@@ -11,7 +11,7 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestCachedStatements runs the same texts many times, with every method, also nested.
+// TestCachedStatements runs the same texts many times, with Exec, ExecEach, Query and Each.
 func TestCachedStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {

@@ -12,6 +12,9 @@ type TableSize struct {
 // Tables returns the tables of the database, the largest first. The shadow tables of a
 // full-text index in SQLite count as one table, without a row count.
 func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
+	// The column owner names the table to which the size of a table or index is added. For a
+	// shadow table and its indexes that is the virtual table; for other tables, the table
+	// itself; for other indexes, the table of the index.
 	text := `
 		WITH part AS (
 			SELECT m.name, coalesce(

@@ -52,13 +52,13 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) error {
 
 // WriteCooperative is Write without a savepoint, for bulk writers that fail only if the
 // database does: SQLite then need not journal every page for the rollback to a
-// savepoint. If one fails, the whole group is rolled back and the others run again.
+// savepoint. If such a writer fails, its whole group is rolled back and the others run again.
 func (db *DB) WriteCooperative(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, cooperative, fn)
 }
 
 // WriteExclusive is Write in a transaction that no other writer shares. It is for long
-// transactions, so that short ones do not have to wait for their commit.
+// writes: short ones that shared the transaction would have to wait for its commit.
 func (db *DB) WriteExclusive(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.write(ctx, db.opts.WriteTimeout, exclusive, fn)
 }
@@ -81,7 +81,7 @@ func (db *DB) write(ctx context.Context, limit time.Duration, mode isolation, fn
 			return nil
 		}
 		if errors.Is(err, errGroup) && mode != exclusive {
-			mode = exclusive
+			mode = exclusive // perhaps another writer of the group failed: run again without others
 			continue
 		}
 		if !isRolledBack(err) {
@@ -192,11 +192,12 @@ func (db *DB) run(ctx context.Context, conn *sql.Conn, opts *sql.TxOptions, fn f
 	return tx.after, nil
 }
 
-// Context returns the context of the transaction. That of a write is not cancelled with
-// the caller's.
+// Context returns the context of the transaction. The context of a write is not cancelled
+// when that of its caller is.
 func (tx *Tx) Context() context.Context { return tx.ctx }
 
-// ReadOnly reports whether the transaction sees only committed rows, as [DB.Read] does.
+// ReadOnly reports whether the transaction is one of [DB.Read], or the database was opened
+// read-only. Such a transaction sees only committed rows.
 func (tx *Tx) ReadOnly() bool { return tx.readOnly }
 
 // On reports whether the transaction belongs to the given database.

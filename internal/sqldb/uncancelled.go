@@ -13,7 +13,7 @@ import (
 // committed write as failed. And a connection that is closed with open statements keeps
 // its lock on the file, after which every write fails. Statements on a local disk are
 // short, so the writer does not need cancellation: database/sql still checks the
-// context before each statement and rolls back when it has ended.
+// context before each statement, and rolls back if the context has ended.
 type uncancelled struct{ driver.Connector }
 
 // sqliteConn and sqliteStmt are the interfaces of database/sql that the SQLite driver

@@ -46,6 +46,7 @@ func (v *visit) run(tx *Tx, text string, args []any) (err error) {
 	number := visits.Add(1)
 	visiting.Store(number, v)
 	defer visiting.Delete(number)
+	// The aggregate function vigil_visit calls v.call for each row, and returns NULL.
 	_, err = QueryOne(tx, Scalar[*int64], fmt.Sprintf(`
 		WITH vigil_rows(id, data) AS (%s) SELECT vigil_visit($%d, id, data) FROM vigil_rows`, text, len(args)+1), append(args, number)...)
 	return err

@@ -157,10 +157,10 @@ func (r *report) finishPackage(t test, e event, output []string) {
 		return
 	}
 	r.broken = true
-	for _, test := range slices.SortedFunc(maps.Keys(r.output), func(a, b test) int { return strings.Compare(a.name, b.name) }) {
-		if test.pkg == t.pkg {
-			output = append(output, r.output[test]...)
-			delete(r.output, test)
+	for _, unfinished := range slices.SortedFunc(maps.Keys(r.output), func(a, b test) int { return strings.Compare(a.name, b.name) }) {
+		if unfinished.pkg == t.pkg {
+			output = append(output, r.output[unfinished]...)
+			delete(r.output, unfinished)
 		}
 	}
 	fmt.Fprint(r.out, strings.Join(output, ""))
@@ -168,16 +168,16 @@ func (r *report) finishPackage(t test, e event, output []string) {
 
 // reason returns the last message of a skipped test.
 func reason(output []string) string {
-	reason := "without a reason"
+	last := "without a reason"
 	for _, line := range output {
 		line = strings.TrimSpace(line)
 		if _, after, ok := strings.Cut(line, ".go:"); ok {
 			if _, text, ok := strings.Cut(after, ": "); ok {
-				reason = text
+				last = text
 			}
 		}
 	}
-	return reason
+	return last
 }
 
 // end prints the summary.

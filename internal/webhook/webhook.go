@@ -21,9 +21,8 @@ import (
 // Timeout limits one attempt.
 const Timeout = 10 * time.Second
 
-// NewClient returns a client whose connections follow the policy. The
-// authorities of the receivers are those of config, or the system's when it is
-// nil.
+// NewClient returns a client whose connections follow the policy. It trusts the
+// certificate authorities of config, or those of the system if config is nil.
 func NewClient(policy outbound.Policy, config *tls.Config) *http.Client {
 	return &http.Client{
 		Timeout: Timeout,

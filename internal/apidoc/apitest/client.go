@@ -28,8 +28,8 @@ type checking struct {
 	next     http.RoundTripper
 }
 
-// decoded returns the body of a response, decompressed if the caller asked for gzip
-// itself. Otherwise the transport has decompressed it.
+// decoded returns the decompressed body of a response. http.Transport leaves a body
+// compressed if the request already had the header Accept-Encoding.
 func decoded(res *http.Response, body []byte) ([]byte, error) {
 	if res.Header.Get("Content-Encoding") != "gzip" || len(body) == 0 {
 		return body, nil

@@ -166,7 +166,7 @@ func (d *Document) CheckRoutes(t testing.TB, routes []httpapi.Route) {
 	}
 }
 
-// without returns the elements of one list that are not in the other.
+// without returns the elements of values that are not in removed.
 func without(values, removed []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(s string) bool { return slices.Contains(removed, s) })
 }
@@ -189,7 +189,7 @@ func row(pattern, operation string, public bool) string {
 	if public {
 		caller = "open to anybody"
 	}
-	return fmt.Sprintf("%s as %s, %s", strings.TrimSuffix(pattern, "/"), operation, caller)
+	return fmt.Sprintf("%s as %s, %s", pattern, operation, caller)
 }
 
 // isPublic reports whether an operation needs no token.

@@ -33,8 +33,9 @@ func (g generator) value(ref *openapi3.SchemaRef, depth int) any {
 		return v
 	}
 	if len(s.AllOf) > 0 {
+		own := &openapi3.SchemaRef{Value: &openapi3.Schema{Properties: s.Properties, Required: s.Required}}
 		all := map[string]any{}
-		for _, part := range append(slices.Clone(s.AllOf), &openapi3.SchemaRef{Value: &openapi3.Schema{Properties: s.Properties, Required: s.Required}}) {
+		for _, part := range append(slices.Clone(s.AllOf), own) {
 			if m, ok := g.value(part, depth+1).(map[string]any); ok {
 				maps.Copy(all, m)
 			}

@@ -15,12 +15,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// CheckListLimits compares every list and map in request bodies with the
-// document: it must state a limit (maxItems, maxProperties), a list of that
-// length must not be refused for its length, and one more element must be
-// answered with 400, with the list and the limit in the message. Authorize adds
-// a token with the highest role. Operations with another kind of credential,
-// named in others, are not called.
+// CheckListLimits checks the limit of every list and map in request bodies. The
+// document must state it (maxItems, maxProperties), a list of that length must not
+// be refused for its length, and one more element must be answered with 400, with
+// the list and the limit in the message. authorize adds a token with the highest
+// role. others names the operations that need another kind of credential: they are
+// not called.
 func (d *Document) CheckListLimits(t testing.TB, client *http.Client, base string, authorize func(http.Header), others ...string) {
 	t.Helper()
 	checked := 0
@@ -40,12 +40,12 @@ func (d *Document) CheckListLimits(t testing.TB, client *http.Client, base strin
 			send := func(n int) (int, string) {
 				return post(t, client, o, base, l.body(n), authorize)
 			}
-			prefix := "at most " + strconv.Itoa(l.limit) + " "
-			if status, answer := send(l.limit); strings.Contains(answer, prefix) {
+			refusal := "at most " + strconv.Itoa(l.limit) + " "
+			if status, answer := send(l.limit); strings.Contains(answer, refusal) {
 				t.Errorf("%s: %s with %d elements is refused for its length: %d %s", o.OperationID, l.path, l.limit, status, answer)
 			}
-			if status, answer := send(l.limit + 1); status != http.StatusBadRequest || !strings.Contains(answer, prefix) || !strings.Contains(answer, l.path) {
-				t.Errorf("%s: %s with %d elements: %d %.300s; want 400 that names it and says %q", o.OperationID, l.path, l.limit+1, status, answer, prefix)
+			if status, answer := send(l.limit + 1); status != http.StatusBadRequest || !strings.Contains(answer, refusal) || !strings.Contains(answer, l.path) {
+				t.Errorf("%s: %s with %d elements: %d %.300s; want 400 that names it and says %q", o.OperationID, l.path, l.limit+1, status, answer, refusal)
 			}
 		}
 	}
@@ -68,6 +68,9 @@ func listsOf(schema *openapi3.SchemaRef) []listIn {
 	return all
 }
 
+// collectLists appends the lists and maps in a schema to all. path is the place of the schema's
+// value in the body, and wrap returns a body with a given value at this place. depths counts how
+// often each schema occurs on the way to this one.
 func collectLists(ref *openapi3.SchemaRef, path string, wrap func(any) any, depths map[*openapi3.Schema]int, all *[]listIn) {
 	if ref == nil || ref.Value == nil {
 		return
@@ -130,7 +133,7 @@ func join(path, name string) string {
 func sampleOf(ref *openapi3.SchemaRef, i int) any {
 	s := ref.Value
 	for len(s.OneOf)+len(s.AnyOf) > 0 {
-		s = append(append(openapi3.SchemaRefs{}, s.OneOf...), s.AnyOf...)[0].Value
+		s = slices.Concat(s.OneOf, s.AnyOf)[0].Value
 	}
 	switch {
 	case len(s.Enum) > 0:

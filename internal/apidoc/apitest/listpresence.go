@@ -11,7 +11,7 @@ import (
 // CheckListsAreRequired checks that every list in a successful response is
 // required and not nullable in the document, so that clients may iterate over it
 // without checking that it exists. Other tests check that the responses match the
-// document. The lists in except, written Schema.member, may be optional, because
+// document. except names lists, as Schema.member, that may be optional because
 // requests use the same schema.
 func (d *Document) CheckListsAreRequired(t testing.TB, except ...string) {
 	t.Helper()

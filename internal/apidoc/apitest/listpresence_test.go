@@ -1,6 +1,7 @@
 package apitest_test
 
 import (
+	"strings"
 	"testing"
 
 	"vigil/internal/apidoc/apitest"
@@ -44,4 +45,8 @@ components:
 			t.Errorf("%s: %q", schema, c.reported)
 		}
 	}
+	optional := strings.Replace(before, "required: [names]", "required: []", 1) + "{$ref: '#/components/schemas/Names'}\n"
+	c := &errorCollector{TB: t}
+	apitest.Load(t, []byte(optional)).CheckListsAreRequired(c)
+	c.requireError(t, "All.names may be absent or null")
 }

@@ -19,8 +19,8 @@ import (
 // seed is always the same, in any order of sending.
 type Torture struct {
 	Document  *Document
-	Handler   http.Handler // destination of the requests,
-	Base      string       // or its address
+	Handler   http.Handler // handles the requests; nil for a server that already runs
+	Base      string       // URL of that server; not used if there is a Handler
 	N         int          // number of requests
 	Seed      uint64
 	Workers   int                 // number of concurrent requests; 4 when zero

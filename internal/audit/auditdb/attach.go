@@ -15,9 +15,9 @@ func (s *Store) Attach(ctx context.Context, a audit.Attachment, chain func(audit
 		if !hasRecord || !tx.On(s.db) {
 			return nil
 		}
-		// The end of the chain is locked as briefly as possible: from the end of the
-		// transaction to its commit. On SQLite, the changes that share a transaction
-		// are chained together with one signature.
+		// Finish runs just before the commit, so that it locks the end of the chain only
+		// briefly. On SQLite, it chains the records of all changes that share the
+		// transaction, with one signature.
 		tx.Defer(work{r, to}, finisher{s})
 		tx.AfterCommit(func() {
 			committed(to.last)

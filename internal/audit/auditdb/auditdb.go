@@ -61,7 +61,8 @@ func readEnds(tx *sqldb.Tx, lock string) (chainEnds, error) {
 	return e, err
 }
 
-// lockEnds returns the ends and locks them until tx ends.
+// lockEnds returns the ends of the chain and locks their row, which it creates if there is
+// none, until the transaction is over.
 func lockEnds(tx *sqldb.Tx) (chainEnds, error) {
 	_, err := tx.Exec(`
 		INSERT INTO audit_chain (id, number, hash, anchor_number, anchor_hash, anchor_key_id, anchor_signature)
@@ -180,6 +181,7 @@ func (s *Store) Cut(ctx context.Context, before time.Time, keep int64, limit int
 		if keep > 0 {
 			through = max(through, e.head.Number-keep)
 		}
+		// The newest record stays, and at most limit records are removed.
 		through = min(through, e.head.Number-1, e.anchor.Number+int64(limit))
 		n = through - e.anchor.Number
 		if n <= 0 {
@@ -287,7 +289,13 @@ func (s *Store) Keys(ctx context.Context) (keys []audit.Key, err error) {
 }
 
 // AddKey implements [audit.Store].
-func (s *Store) AddKey(ctx context.Context, k audit.Key, first bool) error {
+func (s *Store) AddKey(ctx context.Context, k audit.Key) error { return s.addKey(ctx, k, false) }
+
+// AddFirstKey implements [audit.Store].
+func (s *Store) AddFirstKey(ctx context.Context, k audit.Key) error { return s.addKey(ctx, k, true) }
+
+// addKey fails with fault.Stale if the key must be the first and is not.
+func (s *Store) addKey(ctx context.Context, k audit.Key, mustBeFirst bool) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if err := tx.Lock(audit.KeyTable); err != nil {
 			return err
@@ -296,7 +304,7 @@ func (s *Store) AddKey(ctx context.Context, k audit.Key, first bool) error {
 		if err != nil {
 			return err
 		}
-		if first && number != 1 {
+		if mustBeFirst && number != 1 {
 			return fault.New(fault.Stale, "an audit key already exists")
 		}
 		_, err = tx.Exec(`

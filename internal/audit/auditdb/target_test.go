@@ -21,8 +21,9 @@ func TestRecordsOfEarlierVersionsAreFoundByTheirTargets(t *testing.T) {
 		}
 		bodies := []string{
 			`{"operation":"a"}`,
+			// Equal targets are indexed once, an empty one not at all.
 			`{"operation":"b","targets":{"id":"42","again":"42","none":""}}`,
-			// The NUL is removed, because PostgreSQL does not store it; the text \u0000, after an escaped backslash, is not.
+			// The NUL is removed, because PostgreSQL does not store it. The text \u0000 stays: its backslash is escaped.
 			`{"operation":"c","targets":{"id":"nul\u0000","path":"back\\u0000slash"}}`,
 		}
 		err := db.Write(t.Context(), func(tx *sqldb.Tx) error {

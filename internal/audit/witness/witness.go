@@ -20,7 +20,7 @@ import (
 	"vigil/internal/outbound"
 )
 
-// Options configure the witnesses. Empty fields are omitted.
+// Options configure the witnesses. An empty URL or Syslog means no such witness.
 type Options struct {
 	URL    string // http or https: checkpoints are written with PUT and read with GET
 	Token  string // file:PATH or env:NAME of its bearer token
@@ -48,8 +48,7 @@ func New(o Options) ([]audit.Witness, error) {
 		}
 		s := &syslog{network: u.Scheme, address: u.Host, host: o.Host, dial: dialer.DialContext, now: time.Now}
 		if u.Scheme == "unix" {
-			// A local socket is not a network address, so that package outbound does not
-			// apply.
+			// Package outbound does not apply: a local socket has no network address.
 			s.network, s.address, s.dial = "unixgram", u.Path, (&net.Dialer{Timeout: timeout}).DialContext
 		}
 		all = append(all, s)

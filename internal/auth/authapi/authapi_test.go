@@ -190,7 +190,7 @@ func TestExchange(t *testing.T) {
 		} {
 			a := s.send("POST", tt.path, "", tt.body, tt.header...)
 			if a.status != tt.status || a.header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %d %s, want %d", tt.name, a.status, a.text, tt.status)
+				t.Errorf("%s: %d %s, Cache-Control %q; want %d, no-store", tt.name, a.status, a.text, a.header.Get("Cache-Control"), tt.status)
 			}
 			if tt.status != 200 {
 				continue
@@ -255,7 +255,7 @@ func TestEveryRouteRequiresItsRole(t *testing.T) {
 			}
 		}
 		s.want("users as viewer", s.send("GET", "/v1/users", access[auth.Viewer], ""), 200)
-		// The first nine characters of a header name its case without most of the token.
+		// Only the first nine characters of a header are the name of its case, so that the output does not contain the token.
 		for _, header := range []string{"bearer " + admin, "BEARER " + admin, "Bearer   " + admin} {
 			s.want(header[:9], s.send("GET", "/v1/users", "", "", "Authorization", header), 200)
 		}

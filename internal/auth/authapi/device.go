@@ -57,12 +57,15 @@ func (a *API) deviceRoutes(login httpapi.Limits) []httpapi.Route {
 	}
 }
 
+// devicePollInterval is the number of seconds between two requests for the state of a login.
+const devicePollInterval = 2
+
 func (a *API) startDevice(ctx context.Context, in deviceStart) (deviceStarted, error) {
 	d, text, err := a.Devices.Start(ctx, in.ClientName, httpapi.Source(ctx))
 	if err != nil {
 		return deviceStarted{}, err
 	}
-	return deviceStarted{text.Reveal(), d.Code, "/console/device-login?code=" + d.Code, int(auth.DeviceLife.Seconds()), 2}, nil
+	return deviceStarted{text.Reveal(), d.Code, "/console/device-login?code=" + d.Code, int(auth.DeviceLife.Seconds()), devicePollInterval}, nil
 }
 
 func (a *API) deviceState(ctx context.Context, in deviceStateIn) (deviceState, error) {
@@ -79,8 +82,8 @@ func (a *API) getDevice(ctx context.Context, in devicePath) (deviceLogin, error)
 	return deviceOf(d), err
 }
 
-// decideDevice approves or denies a login. It takes a browser session: a program with
-// an access token could otherwise create API tokens that outlive it.
+// decideDevice approves or denies a login. It requires a browser session: otherwise a
+// program with an access token could create API tokens that outlive the access token.
 func (a *API) decideDevice(ctx context.Context, in deviceDecision) (deviceLogin, error) {
 	caller, err := callerOf(ctx)
 	if err != nil {

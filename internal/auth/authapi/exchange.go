@@ -20,8 +20,7 @@ func (r authorizeRequest) Validate() error {
 	return nil
 }
 
-// authorization is the response of the exchange. Only here are tokens plain
-// strings.
+// authorization is the response of the exchange.
 type authorization struct {
 	IDToken      string `json:"id_token"`
 	TokenType    string `json:"token_type"`
@@ -44,8 +43,8 @@ func (a *API) authorize(ctx context.Context, in authorizeRequest) (authorization
 	}, nil
 }
 
-// publishKeys returns the JWK set. Clients may cache it for half of the lead
-// time, so that they know a new key before it signs.
+// publishKeys returns the JWK set. Clients may cache it for half of the time for
+// which a new key is published before it signs, so that they know the key by then.
 func (a *API) publishKeys(ctx context.Context, _ httpapi.None) (httpapi.Reply, error) {
 	set, err := a.Keys.Published(ctx)
 	if err != nil {

@@ -61,6 +61,7 @@ func identifySession(r *http.Request, g *auth.Authenticator, sessions *websessio
 	ctx := r.Context()
 	session, err := sessions.Authenticate(r)
 	if err != nil {
+		// If the session is known, the audit record of the refusal contains the user.
 		return ctx, auth.Caller{Org: auth.OrgID(session.Org), User: auth.UserID(session.Subject), Token: auth.TokenID(session.Grant)}, err
 	}
 	s, err := g.Holder(ctx, auth.TokenID(session.Grant), httpapi.Source(ctx))

@@ -86,18 +86,11 @@ func noteSignOn(ctx context.Context, s auth.TokenState) {
 // signOn verifies the response of the identity provider, and returns the token
 // of the new session and the path to return to.
 func (a *API) signOn(ctx context.Context, cookie string, query url.Values) (auth.TokenState, string, error) {
-	login, err := a.SSO.Provider.Finish(ctx, cookie, query)
+	login, entry, err := a.finishLogin(ctx, cookie, query)
 	if login.Subject != "" {
 		httpapi.Note(ctx, "subject", login.Subject)
 	}
-	var entry sso.Entry
-	if err == nil {
-		var m sso.Mapping
-		if m, err = a.SSO.Mapping(); err != nil {
-			return auth.TokenState{}, "", &sso.Failure{Reason: sso.Misconfigured, Err: err}
-		}
-		entry, err = m.Find(login.Groups)
-	}
+	// The user may have been in a permitted group before: end the sessions of that time.
 	if err != nil && sso.ReasonOf(err) == sso.NoGroup {
 		err = errors.Join(err, a.Registry.SignOff(ctx, login.Issuer, login.Subject))
 	}
@@ -113,12 +106,27 @@ func (a *API) signOn(ctx context.Context, cookie string, query url.Values) (auth
 		Org: entry.Organization, Role: entry.Role.Role, Accounts: limit, Life: a.Sessions.Life,
 	})
 	switch {
-	case fault.Is(err, fault.NotFound):
+	case fault.Is(err, fault.NotFound): // the mapping names an unknown organisation
 		err = &sso.Failure{Reason: sso.Misconfigured, Err: err}
 	case fault.Is(err, fault.Forbidden):
 		err = &sso.Failure{Reason: sso.Disabled, Err: err}
 	}
 	return state, login.Return, err
+}
+
+// finishLogin verifies the response of the identity provider, and returns the login and
+// its entry in the mapping.
+func (a *API) finishLogin(ctx context.Context, cookie string, query url.Values) (sso.Login, sso.Entry, error) {
+	login, err := a.SSO.Provider.Finish(ctx, cookie, query)
+	if err != nil {
+		return login, sso.Entry{}, err
+	}
+	mapping, err := a.SSO.Mapping()
+	if err != nil {
+		return login, sso.Entry{}, &sso.Failure{Reason: sso.Misconfigured, Err: err}
+	}
+	entry, err := mapping.Find(login.Groups)
+	return login, entry, err
 }
 
 // failSSO redirects to the login page, which shows a message for the reason. The

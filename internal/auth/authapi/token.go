@@ -26,7 +26,8 @@ type tokenRecord struct {
 	LimitedTo   *limitedTo    `json:"limitedTo,omitempty"`
 }
 
-// newTokenRecord is the only response that contains a token's text.
+// newTokenRecord describes a token that was just created. Only this description
+// contains the token's text.
 type newTokenRecord struct {
 	tokenRecord
 	Token string `json:"token"`

@@ -119,8 +119,9 @@ func (a *API) getUser(ctx context.Context, in userPath) (httpapi.Reply, error) {
 	return httpapi.Tagged(userTag(u), wireUser(u)), err
 }
 
-// version returns the user and the version to change: the current version,
-// which If-Match must allow, or 0 for any if the header was not sent.
+// version returns the user and the version that the change requires: 0, for any,
+// if the request has no If-Match; otherwise the current version, which If-Match
+// must allow.
 func (a *API) version(ctx context.Context, caller auth.Caller, in userPath) (auth.User, int64, error) {
 	u, err := a.Registry.User(ctx, caller, auth.UserID(in.ID))
 	if err == nil {

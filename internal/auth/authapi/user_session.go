@@ -23,12 +23,12 @@ type (
 		UserID    auth.UserID `path:"user_id"`
 		SessionID string      `path:"session_id"`
 	}
-	userPathIn struct {
+	userSessionsPath struct {
 		UserID auth.UserID `path:"user_id"`
 	}
 )
 
-func (a *API) listSessions(ctx context.Context, in userPathIn) (list[userSession], error) {
+func (a *API) listSessions(ctx context.Context, in userSessionsPath) (list[userSession], error) {
 	caller, err := callerOf(ctx)
 	if err != nil {
 		return list[userSession]{}, err

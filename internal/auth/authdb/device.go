@@ -6,6 +6,7 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/fault"
 	"vigil/internal/sqldb"
+	"vigil/internal/subnet"
 )
 
 const deviceColumns = `code, hash, hint, client, source, created_at, expires_at, state`
@@ -31,7 +32,7 @@ func (s *Store) AddDevice(ctx context.Context, d auth.DeviceLogin, limits auth.D
 		}
 		sameNetwork := 0
 		for _, source := range pending {
-			if auth.Network(source) == auth.Network(d.Source) {
+			if subnet.Of(source) == subnet.Of(d.Source) {
 				sameNetwork++
 			}
 		}
@@ -63,7 +64,7 @@ func (s *Store) device(ctx context.Context, query string, arg any) (d auth.Devic
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		d, err = sqldb.QueryOne(tx, scanDevice, query, arg)
 		if sqldb.Missing(err) {
-			return fault.New(fault.NotFound, "there is no login with this code, or it has expired; start again with vigil login")
+			return auth.NoDeviceLogin()
 		}
 		return err
 	})

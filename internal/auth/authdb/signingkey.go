@@ -29,7 +29,8 @@ func scanSigningKey(r sqldb.Row) (k auth.SigningKey, err error) {
 	return k, err
 }
 
-// AddSigningKey implements [auth.KeyStore].
+// AddSigningKey implements [auth.KeyStore]. It calls no commit hook, because a key
+// is not the change that a request makes.
 func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
 	err := s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`
@@ -48,7 +49,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
 	return nil
 }
 
-// DropSigningKeys implements [auth.KeyStore].
+// DropSigningKeys implements [auth.KeyStore]. It calls no commit hook either.
 func (s *Store) DropSigningKeys(ctx context.Context, realm string, below int64) error {
 	return s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`DELETE FROM auth_signing_key WHERE realm = $1 AND number < $2`, realm, below)

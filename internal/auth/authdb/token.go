@@ -8,6 +8,7 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/fault"
 	"vigil/internal/sqldb"
+	"vigil/internal/subnet"
 )
 
 const tokenColumns = `t.id, t.org_id, t.user_id, t.name, t.hint, t.role, t.created_by, t.created_at,
@@ -49,6 +50,7 @@ func (s *Store) CreateToken(ctx context.Context, t auth.Token, h auth.TokenHash)
 		if _, err := readUser(tx, t.Org, t.User); err != nil {
 			return err
 		}
+		// Each single sign-on creates a token: delete the user's earlier ones that are not valid any more.
 		if t.SignOn {
 			_, err := tx.Exec(`
 				DELETE FROM auth_token
@@ -208,7 +210,7 @@ func (s *Store) TokenNetworks(ctx context.Context) (all []auth.LoginNetwork, err
 			  AND NOT t.sign_on
 			  AND t.last_used_at IS NOT NULL
 			ORDER BY t.last_used_at DESC
-			LIMIT 50000`)
+			LIMIT $1`, auth.MaxLoginNetworks)
 		return err
 	})
 	return all, err
@@ -218,5 +220,5 @@ func scanLoginNetwork(r sqldb.Row) (auth.LoginNetwork, error) {
 	var hash []byte
 	var address string
 	err := r.Scan(&hash, &address)
-	return auth.LoginNetwork{Account: string(hash), Network: auth.Network(address)}, err
+	return auth.LoginNetwork{Account: string(hash), Network: subnet.Of(address)}, err
 }

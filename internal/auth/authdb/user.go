@@ -221,8 +221,9 @@ func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 		  AND (t.expires_at IS NULL OR t.expires_at > $3)`, org, auth.Admin.String(), sqldb.Millis(time.Now()))
 }
 
-// keepAdmin returns an error if a change leaves no admin, or no admin who can
-// log in where there was one before.
+// keepAdmin returns an error if a change leaves the organisation without an enabled
+// admin, or without an admin who can log in. before is the result of adminsWithToken
+// before the change: if it is 0, no admin could log in, so the change may leave that.
 func keepAdmin(tx *sqldb.Tx, org auth.OrgID, before int64) error {
 	after, err := adminsWithToken(tx, org)
 	if err != nil {

@@ -78,11 +78,11 @@ const home = "/console/"
 // this server.
 func SafeReturn(to string) string {
 	u, err := url.Parse(to)
-	switch {
+	switch { // every case except default refuses the path
 	case err != nil || len(to) > 1000 || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "":
 	case strings.ContainsFunc(to, func(c rune) bool { return c == '\\' || unicode.IsControl(c) || unicode.IsSpace(c) }):
 	case !strings.HasPrefix(u.Path, home) || !isClean(u.Path):
-	case strings.HasPrefix(u.Path, home+"sso/") || u.Path == home+"open":
+	case strings.HasPrefix(u.Path, home+"sso/") || u.Path == home+"open": // these begin a login
 	default:
 		return to
 	}

@@ -29,8 +29,9 @@ func (p *Provider) login(ctx context.Context, found *oidc.Provider, id *oidc.IDT
 			}
 		}
 	}
-	if out.Email, _ = claims["email"].(string); claims["email_verified"] == false || claims["email_verified"] == "false" {
-		out.Email = ""
+	unverified := claims["email_verified"] == false || claims["email_verified"] == "false"
+	if email, _ := claims["email"].(string); !unverified {
+		out.Email = email
 	}
 	out.Name = nameOf(claims, out)
 	groups, err := groupsOf(claims, p.o.GroupsClaim)
@@ -41,7 +42,7 @@ func (p *Provider) login(ctx context.Context, found *oidc.Provider, id *oidc.IDT
 // groupsOf returns the values of the claim with the groups: a list of texts, or
 // one text.
 func groupsOf(claims map[string]any, name string) ([]string, error) {
-	if name == "email" { // users could enter any address themselves
+	if name == "email" { // only a verified address counts: users could enter any address themselves
 		if email := verifiedEmail(claims); email != "" {
 			return []string{email}, nil
 		}
@@ -78,8 +79,8 @@ func claimOf(claims map[string]any, name string) any {
 	return claimOf(inner, rest)
 }
 
-// verifiedEmail returns the e-mail address, unless the provider has not
-// verified it. Some providers send the boolean as a text.
+// verifiedEmail returns the e-mail address if the provider has verified it, otherwise
+// "". Some providers send the boolean email_verified as a text.
 func verifiedEmail(claims map[string]any) string {
 	email, _ := claims["email"].(string)
 	switch claims["email_verified"] {
@@ -89,7 +90,7 @@ func verifiedEmail(claims map[string]any) string {
 	return ""
 }
 
-// nameOf returns a name for a new user.
+// nameOf returns the name that the user gets in Vigil.
 func nameOf(claims map[string]any, l Login) string {
 	for _, claim := range []string{"preferred_username", "email", "name"} {
 		if s, _ := claims[claim].(string); strings.TrimSpace(s) != "" {

@@ -47,9 +47,9 @@ func ReasonOf(err error) Reason {
 	return Unavailable
 }
 
-// reasonOf returns the reason for an error code of the authorization endpoint
+// reasonForCode returns the reason for an error code of the authorization endpoint
 // (RFC 6749, OpenID Connect Core).
-func reasonOf(code string) Reason {
+func reasonForCode(code string) Reason {
 	switch code {
 	case "access_denied", "login_required", "consent_required", "interaction_required", "account_selection_required":
 		return Denied

@@ -24,7 +24,7 @@ type Entry struct {
 	Organization string `yaml:"organization"` // name or id
 	Role         Role   `yaml:"role"`
 	// The cloud accounts that the members are limited to, by id or tag; all if both
-	// are empty.
+	// are missing.
 	Accounts    []string            `yaml:"accounts"`
 	AccountTags map[string][]string `yaml:"account_tags"`
 }

@@ -57,7 +57,7 @@ type Provider struct {
 	failed error     // of the last discovery
 }
 
-// New returns a provider. It does not contact it.
+// New returns a provider without contacting it.
 func New(o Options) *Provider { return &Provider{o: o} }
 
 const (
@@ -94,7 +94,8 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	}
 }
 
-// known returns the result of the last discovery while it is valid.
+// known returns the result of the last discovery while it is valid, and nil for both
+// when a discovery is due.
 func (p *Provider) known() (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,20 +122,26 @@ func (p *Provider) client(found *oidc.Provider) (*oauth2.Config, error) {
 		scopes = append([]string{oidc.ScopeOpenID}, scopes...)
 	}
 	endpoint := found.Endpoint()
-	endpoint.AuthStyle = authStyle(found, text)
+	endpoint.AuthStyle = authStyle(found, !text.IsZero())
 	return &oauth2.Config{
 		ClientID: p.o.ClientID, ClientSecret: text.Reveal(), Endpoint: endpoint, RedirectURL: p.o.RedirectURL(), Scopes: scopes,
 	}, nil
 }
 
-// authStyle returns how the client authenticates at the token endpoint. The
-// default of the OpenID Connect specification is HTTP basic authentication.
-func authStyle(found *oidc.Provider, text secret.Text) oauth2.AuthStyle {
+// authStyle returns how the client authenticates at the token endpoint: by HTTP basic
+// authentication, the default of the OpenID Connect specification, unless the client
+// has no secret or the provider supports only parameters (client_secret_post).
+func authStyle(found *oidc.Provider, hasSecret bool) oauth2.AuthStyle {
+	if !hasSecret {
+		return oauth2.AuthStyleInParams
+	}
 	var metadata struct {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 	}
-	err := found.Claims(&metadata)
-	if text.IsZero() || err == nil && slices.Contains(metadata.Methods, "client_secret_post") && !slices.Contains(metadata.Methods, "client_secret_basic") {
+	if err := found.Claims(&metadata); err != nil {
+		return oauth2.AuthStyleInHeader
+	}
+	if slices.Contains(metadata.Methods, "client_secret_post") && !slices.Contains(metadata.Methods, "client_secret_basic") {
 		return oauth2.AuthStyleInParams
 	}
 	return oauth2.AuthStyleInHeader
@@ -211,7 +218,7 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 		return Login{}, fail(Invalid, errors.New("the response is from another issuer"))
 	}
 	if code := query.Get("error"); code != "" {
-		return Login{}, fail(reasonOf(code), fmt.Errorf("the identity provider answers %s", printable(code)))
+		return Login{}, fail(reasonForCode(code), fmt.Errorf("the identity provider answers %s", printable(code)))
 	}
 	if query.Get("code") == "" {
 		return Login{}, fail(Invalid, errors.New("the response has no code"))
@@ -254,7 +261,7 @@ func (p *Provider) redeem(ctx context.Context, found *oidc.Provider, code string
 // caller.
 func (p *Provider) checkID(id *oidc.IDToken, token *oauth2.Token, a attempt) error {
 	var claims struct {
-		Party string `json:"azp"`
+		Party string `json:"azp"` // id of the client that the token was issued to; required with several audiences
 	}
 	if err := id.Claims(&claims); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -155,6 +156,7 @@ func TestFailuresOfUserInformationAreDistinguished(t *testing.T) {
 		"no answer":      {sso.Unavailable, "did not answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 		"a failure":      {sso.Unavailable, "answered with status 503", answer(503, "down")},
 		"too many calls": {sso.Unavailable, "answered with status 429", answer(429, "")},
+		// The body must not be in the error; see fails.
 		"a refusal":      {sso.Misconfigured, `answered with status 403; permit the client to read it there, or add the claim "groups" to the ID token`, answer(403, "s3cret")},
 		"a redirect":     {sso.Misconfigured, "answered with status 302", answer(302, "")},
 		"a page":         {sso.Invalid, "cannot be read", answer(200, "<html>")},
@@ -193,7 +195,7 @@ func TestResponsesOfOtherBrowsersAndReplaysAreRefused(t *testing.T) {
 	f.fails(sso.Expired, "no cookie", "", query)
 	f.fails(sso.Expired, "state", other, query)
 	f.fails(sso.Expired, "cookie", "!", query)
-	f.fails(sso.Expired, "cookie", base64.RawURLEncoding.EncodeToString([]byte("cursor\x00{}")), query)
+	f.fails(sso.Expired, "cookie", base64.RawURLEncoding.EncodeToString([]byte("cursor\x00{}")), query) // sealed for another cell
 	changed := url.Values{"code": query["code"], "state": query["state"], "iss": {"https://attacker.example"}}
 	f.fails(sso.Invalid, "another issuer", cookie, changed)
 	f.fails(sso.Invalid, "no code", cookie, url.Values{"state": query["state"]})
@@ -211,8 +213,8 @@ func TestCodeOfAnotherLoginIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	cookie, query := f.begin()
-	_, stolen := f.begin() // the attacker's code with the victim's state: PKCE and the nonce differ
-	f.fails(sso.Invalid, "invalid_grant", cookie, url.Values{"state": query["state"], "code": stolen["code"]})
+	_, attacker := f.begin() // the attacker's code with the victim's state: PKCE and the nonce differ
+	f.fails(sso.Invalid, "invalid_grant", cookie, url.Values{"state": query["state"], "code": attacker["code"]})
 }
 
 func TestForgedIDTokensAreRefused(t *testing.T) {
@@ -259,7 +261,7 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 		"another issuer":           {"issued by a different provider", claim("iss", "https://attacker.example")},
 		"no subject":               {"subject", claim("sub", "")},
 		"another access hash":      {"access token hash", claim("at_hash", "AAAA")},
-		"the client secret as key": {"signature algorithm", sign(jose.HS256, []byte(strings.Repeat("s3cret", 8)))},
+		"the client secret as key": {"signature algorithm", sign(jose.HS256, []byte(strings.Repeat("s3cret", 8)))}, // repeated, because HS256 needs 32 bytes
 		"another key":              {"failed to verify", sign(jose.ES256, foreign)},
 		"another key, same id":     {"failed to verify", sign(jose.ES256, jose.JSONWebKey{Key: foreign, KeyID: "1"})},
 		"algorithm none": {"malformed jwt", func(o *idp.Options, _ *sso.Options) {
@@ -282,29 +284,29 @@ func TestForgedIDTokensAreRefused(t *testing.T) {
 func TestUnreachableProviderIsReportedAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	provider := f.idp
+	var down atomic.Bool
 	f.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if f.idp == nil {
+		if down.Load() {
 			http.Error(w, "down", http.StatusBadGateway)
 			return
 		}
 		f.idp.ServeHTTP(w, r)
 	})
-	f.idp = nil
+	down.Store(true)
 	if _, _, err := f.client.Start(t.Context(), ""); sso.ReasonOf(err) != sso.Unavailable {
 		t.Fatalf("Start while the provider is down: %v, want %s", err, sso.Unavailable)
 	}
-	f.idp = provider
+	down.Store(false)
 	if _, _, err := f.client.Start(t.Context(), ""); sso.ReasonOf(err) != sso.Unavailable {
 		t.Errorf("a failure is not remembered: %v", err)
 	}
 	f.now = f.now.Add(6 * time.Second)
 	cookie, query := f.begin()
-	f.idp = nil
+	down.Store(true)
 	f.fails(sso.Unavailable, "did not answer", cookie, query)
-	f.idp = provider
+	down.Store(false)
 	f.now = f.now.Add(2 * time.Hour) // the metadata have expired; if reading fails, the old ones are used
-	f.idp = nil
+	down.Store(true)
 	if _, _, err := f.client.Start(t.Context(), ""); err != nil {
 		t.Error(err)
 	}

@@ -33,8 +33,9 @@ func (p *Provider) userInformation(ctx context.Context, found *oidc.Provider, su
 	return nil, fail(Invalid, errors.New("the user information is about another subject than the ID token: the identity provider must send the same claim sub in both"))
 }
 
-// userInfoFailure returns the failure for an error of the user info endpoint. The error of a
-// status has the body, which may contain personal data; only the status is used.
+// userInfoFailure returns the failure for an error of the user info endpoint. If the status of
+// the response is not 200, err contains the body, which may contain personal data. The failure
+// then has only the status.
 func (p *Provider) userInfoFailure(answer *statusRecorder, err error) error {
 	switch status := answer.status; {
 	case status == 0:

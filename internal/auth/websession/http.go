@@ -15,9 +15,9 @@ import (
 const CSRFHeader = "X-CSRF-Token"
 
 // cookieName returns the cookie's name. It differs between servers, because
-// browsers share cookies between the ports of a host. With the prefix, browsers
-// refuse a cookie that was set by another host of the same domain or over plain
-// HTTP.
+// browsers share cookies between the ports of a host. With the prefix __Host-,
+// browsers refuse a cookie that was set by another host of the same domain or over
+// plain HTTP.
 func (s *Sessions) cookieName() string {
 	if s.Secure {
 		return "__Host-vigil-" + s.Realm
@@ -40,9 +40,9 @@ func (s *Sessions) expiredCookie() *http.Cookie {
 	return c
 }
 
-// ShortCookie returns a cookie for a login at another server, from which the browser
-// comes back by a link: it is sent with top-level navigations from other sites
-// (SameSite=Lax). With an empty value it makes the browser delete the cookie.
+// ShortCookie returns a cookie for a login at another server. The browser sends the
+// cookie when a link or redirect of that server leads back here (SameSite=Lax). A cookie
+// with an empty value makes the browser delete the earlier one.
 func (s *Sessions) ShortCookie(name, value string, lifetime time.Duration) *http.Cookie {
 	c := s.cookie(value)
 	c.Name, c.SameSite, c.MaxAge = s.cookieName()+"-"+name, http.SameSiteLaxMode, int(lifetime/time.Second)
@@ -52,8 +52,8 @@ func (s *Sessions) ShortCookie(name, value string, lifetime time.Duration) *http
 	return c
 }
 
-// Begin logs a browser in: the response sets its cookie. A previous session of
-// the browser ends.
+// Begin logs a browser in: the response sets the session cookie. A previous session
+// of the browser ends.
 func (s *Sessions) Begin(r *http.Request, identity Identity) (Session, error) {
 	ctx := r.Context()
 	if old, err := r.Cookie(s.cookieName()); err == nil {

@@ -177,8 +177,8 @@ func (s *Sessions) takeTicket(ctx context.Context, ticket []byte) (identity Iden
 	return identity, err
 }
 
-// forget deletes sessions and tickets that ended before a time. Newer ones are
-// kept, so that a reused cookie is still recognised.
+// forget deletes sessions and tickets whose maximum age was reached before a time. A
+// session that ended earlier than that is kept, so that its cookie is still recognised.
 func (s *Sessions) forget(ctx context.Context, before time.Time) error {
 	return s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		if _, err := tx.Exec(`DELETE FROM web_session WHERE realm = $1 AND ends_at < $2`, s.Realm, sqldb.Millis(before)); err != nil {

@@ -5,7 +5,7 @@
 // change; the secret is rotated every few minutes. A secret is accepted until
 // the browser has sent its successor, and for a short grace period after that,
 // for concurrent requests. A secret that is used later was copied from the
-// browser, and the session is ended. Only hashes of both are stored.
+// browser, and the session is ended. Only hashes of handle and secrets are stored.
 //
 // A session ends by logout, after an idle time, and at a maximum age. Requests
 // that change something must also carry a CSRF token, which other origins
@@ -59,8 +59,8 @@ type Session struct {
 }
 
 // CSRFToken returns the token that changing requests of this session must send
-// in the header X-CSRF-Token. It is derived from the cookie, and "" where that
-// is unknown.
+// in the header X-CSRF-Token. It is derived from the handle, and "" if the session
+// was not read by its cookie.
 func (s Session) CSRFToken() string {
 	if s.handle == "" {
 		return ""
@@ -170,9 +170,9 @@ func (s *Sessions) identify(ctx context.Context, cookie string) (Session, string
 	return row.session, next, err
 }
 
-// rotate returns a new cookie value when the secret is older than Rotate. Only
-// one of several concurrent requests gets it; if its response is lost, another
-// request gets one after the grace period.
+// rotate returns a new cookie value when the secret is older than Rotate. Only one of
+// several concurrent requests gets a new value. If its response is lost, a request
+// after the grace period gets another new value.
 func (s *Sessions) rotate(ctx context.Context, row storedSession, now time.Time) (string, error) {
 	if now.Sub(row.rotatedAt) < s.Rotate || !row.pendingAt.IsZero() && now.Sub(row.pendingAt) < s.Grace {
 		return "", nil
@@ -192,7 +192,7 @@ func (s *Sessions) live(session Session, now time.Time) error {
 		return errors.New("the session was ended: by logout, by an administrator or because its cookie was copied")
 	case !now.Before(session.EndsAt):
 		return errors.New("the session has reached its maximum age")
-	case now.Sub(session.UsedAt) >= s.Idle+usedPrecision:
+	case now.Sub(session.UsedAt) >= s.Idle+usedPrecision: // UsedAt may be too early by usedPrecision
 		return errors.New("the session was idle for too long")
 	}
 	return nil

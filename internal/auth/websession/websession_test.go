@@ -91,7 +91,7 @@ func newFixture(t *testing.T, db *sqldb.DB, o websession.Options) *fixture {
 
 type contextKey struct{}
 
-// A browser stores one cookie, unless lossy is set, which drops new cookies.
+// A browser stores one cookie. If lossy is set, it drops new cookies.
 type browser struct {
 	f      *fixture
 	cookie *http.Cookie

@@ -119,7 +119,7 @@ func NewAuthenticator(o Options) *Authenticator {
 // Tokens are the result of a login.
 type Tokens struct{ Access, Refresh string }
 
-// loginRefused returns the error for every refused login, which does not reveal the cause.
+// loginRefused returns the error for every refused login. The error does not reveal the cause.
 func loginRefused(after time.Duration) error {
 	return &fault.Error{
 		Kind: fault.Unauthenticated, After: after,
@@ -144,6 +144,7 @@ func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, lifetime
 	if r, ok := errors.AsType[*Refusal](err); ok {
 		event.Refused = r.Cause
 		if r.Misconfigured && a.Log != nil {
+			// The text of r.Err is the cause again; the error in r.Err has the details.
 			a.Log.ErrorContext(ctx, "nobody can log in", "cause", r.Cause, "error", errors.Unwrap(r.Err))
 		}
 		a.Report(ctx, event)
@@ -161,10 +162,13 @@ func (a *Authenticator) OpenSession(ctx context.Context, c Credentials, lifetime
 	}
 	now := a.Now()
 	s := Session{ID: uuid.NewString(), User: user, Source: c.Source, CreatedAt: now, ExpiresAt: now.Add(lifetime)}
+	event.Domain, event.Username, event.SID = user.Domain, user.Name, user.SID
 	if err := a.Store.AddSession(ctx, s); err != nil {
+		event.Refused = "the session could not be stored"
+		a.Report(ctx, event)
 		return Session{}, err
 	}
-	event.Domain, event.Username, event.SID, event.Session = user.Domain, user.Name, user.SID, s.ID
+	event.Session = s.ID
 	a.Report(ctx, event)
 	return s, nil
 }
@@ -307,8 +311,8 @@ func (a *Authenticator) sessionOfRefreshToken(ctx context.Context, token string)
 const loginNetworksKept = 180 * 24 * time.Hour
 
 // failuresKept is how long failures are stored at least. They are stored longer if a
-// directory still counts them: a directory may do so for months, and a forgotten failure
-// is one wrong password too many.
+// directory still counts them, which may be for months: for each failure that is forgotten
+// too early, the throttle passes on one wrong password too many.
 const failuresKept = 24 * time.Hour
 
 // Tidy deletes expired records. It is called periodically.

@@ -138,8 +138,8 @@ func (c *cache) endedSessions() int {
 	return c.endedCount
 }
 
-// put caches a token, unless a session ended since the token was validated: it
-// may have been this one.
+// put caches a token, unless a session ended after endedSessions returned before:
+// that may have been the session of the token.
 func (c *cache) put(sum [sha256.Size]byte, k validatedToken, before int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,7 +26,7 @@ type Key struct {
 	ID         string
 	Name       string
 	Hash       []byte // SHA-256 of the text, which is shown once and not stored
-	Hint       string // its first characters, to distinguish keys
+	Hint       string // the first characters of the text, to distinguish keys
 	CreatedBy  string
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero for never, in keys of older versions
@@ -39,8 +39,8 @@ type Key struct {
 // DefaultKeyLife is the default lifetime of a key.
 const DefaultKeyLife = 90 * 24 * time.Hour
 
-// NewKey creates a key and returns its text, which is not stored. A zero time
-// means after KeyLife.
+// NewKey creates a key and returns its text, which is not stored. If expires is
+// zero, the key expires after KeyLife.
 func (a *Authenticator) NewKey(ctx context.Context, creator, name string, expires time.Time, limits auth.TokenLimits) (Key, string, error) {
 	name = strings.TrimSpace(name)
 	switch {

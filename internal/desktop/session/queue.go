@@ -63,7 +63,7 @@ func (q *queue) lane(known bool) *lane {
 
 // wait waits for a slot, in FIFO order. limit returns how many attempts may run
 // concurrently: in both lanes together if shared, else in this lane. It is
-// called again whenever an attempt has ended, also during the call.
+// called again whenever an attempt has ended, even if that happened while limit ran.
 func (q *queue) wait(ctx context.Context, known, shared bool, limit func() (int, error)) error {
 	l := q.lane(known)
 	select {

@@ -74,7 +74,7 @@ type Store interface {
 	AddFailure(ctx context.Context, subject string, at time.Time, window time.Duration) (Failures, error)
 
 	// ClearFailures deletes the failures of each subject if they still equal seen. If
-	// another was counted meanwhile, all of the subject are kept.
+	// another failure was counted meanwhile, all failures of the subject are kept.
 	ClearFailures(ctx context.Context, seen map[string]Failures) error
 
 	// ForgetFailures deletes failures that were last counted before the time.

@@ -11,6 +11,7 @@ import (
 	"vigil/internal/auth"
 	"vigil/internal/desktop"
 	"vigil/internal/fault"
+	"vigil/internal/subnet"
 )
 
 // ThrottleOptions limit failed logins.
@@ -30,8 +31,8 @@ const (
 	// user in a new place.
 	longestUserDelay = time.Minute
 
-	// unknownNetworkFactor is the multiple of PerUser that may fail for one user from
-	// all unknown networks together before delays.
+	// unknownNetworkFactor times PerUser logins of one user may fail, from all unknown
+	// networks together, before there are delays.
 	unknownNetworkFactor = 4
 )
 
@@ -80,7 +81,7 @@ func userOf(d desktop.Domain, username string) string {
 
 // Subjects by which failures are counted.
 func (a attempt) networkSubject() string { return addressOf(a.address) }
-func (a attempt) pairSubject() string    { return a.user + " at " + auth.Network(a.address) }
+func (a attempt) pairSubject() string    { return a.user + " at " + subnet.Of(a.address) }
 func (a attempt) unknownSubject() string { return a.user }
 func (a attempt) knownSubject() string   { return a.user + " at known networks" }
 
@@ -92,7 +93,7 @@ func (a attempt) accountSubject() string {
 	return a.unknownSubject()
 }
 
-func addressOf(source string) string { return "address " + auth.Network(source) }
+func addressOf(source string) string { return "address " + subnet.Of(source) }
 
 // allowance is how many wrong passwords of a user are passed on within the
 // directory's window.
@@ -103,9 +104,10 @@ type allowance struct {
 	window   time.Duration
 }
 
-// allowance returns the allowance for a lockout policy. It stays one failure
-// below the threshold, two where possible, and reserves a third of the rest, at
-// least one, for known networks.
+// allowance returns the allowance for a lockout policy. It is two below the
+// threshold, or one below a threshold of 2 or 3. A threshold of 1 still allows one
+// attempt, without which nobody could log in. An allowance of more than one
+// reserves a third, at least one, for known networks.
 func (t *throttle) allowance(p desktop.LockoutPolicy) allowance {
 	a := allowance{limited: p.Threshold > 0, window: cmp.Or(p.Window, t.Window)}
 	switch {
@@ -238,7 +240,7 @@ func (t *throttle) recordSuccess(ctx context.Context, a attempt, c counts) error
 		}
 	}
 	if t.networks.Add(a.user, a.address) {
-		return t.store.AddLoginNetwork(ctx, auth.LoginNetwork{Account: a.user, Network: auth.Network(a.address)}, t.now())
+		return t.store.AddLoginNetwork(ctx, auth.LoginNetwork{Account: a.user, Network: subnet.Of(a.address)}, t.now())
 	}
 	return nil
 }

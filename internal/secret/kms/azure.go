@@ -58,6 +58,7 @@ func (k azureKey) EncryptWithContext(ctx context.Context, plaintext, associated 
 	if len(associated) > 0 {
 		return nil, errors.New("a vault key does not support associated data")
 	}
+	// Without a version, the vault uses the newest one.
 	out, err := k.client.WrapKey(ctx, k.name, "", azkeys.KeyOperationParameters{Algorithm: &algorithm, Value: plaintext}, nil)
 	if err != nil {
 		return nil, err

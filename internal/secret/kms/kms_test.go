@@ -88,8 +88,8 @@ func crc(b []byte) string {
 	return fmt.Sprint(crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// gcpService simulates the used operations of Google Cloud KMS. The members of its
-// responses that are in replace have the values there.
+// gcpService simulates the used operations of Google Cloud KMS. The values of replace
+// are put in place of the members of its responses that have the same name.
 func gcpService(t *testing.T, replace map[string]any) http.Handler {
 	key := newLocal(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -230,7 +230,7 @@ func TestBoxWorksWithAMasterKeyInAService(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A keyset larger than a service would encrypt in one call.
+			// Make the keyset larger than what a service encrypts in one call.
 			for range 60 {
 				if err := first.Rotate(t.Context()); err != nil {
 					t.Fatal(err)
@@ -334,6 +334,7 @@ func TestThrottledCallsAreRepeated(t *testing.T) {
 			s, refusals := services[tt.service], 0
 			handler := s.handler(t)
 			m := open(t, s.uri, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				// Azure's client first asks without a token how to authenticate. That is no attempt.
 				if r.Header.Get("Authorization") == "" && tt.service == "azure" || refusals > 0 {
 					handler.ServeHTTP(w, r)
 					return

@@ -38,7 +38,7 @@ func (c Column) Reseal(ctx context.Context, r secret.Resealer, after string, lim
 	if err != nil {
 		return "", 0, fmt.Errorf("read: %w", err)
 	}
-	// Sealing may read the keyset from the database, so that it must not run in a
+	// Sealing may read the keyset from the database, so it must not run in a
 	// transaction.
 	var updates [][]any
 	for _, it := range items {
@@ -98,7 +98,8 @@ func (c Column) read(ctx context.Context, after string, limit int) (items []item
 }
 
 // write stores resealed values, except where the old value was replaced
-// meanwhile.
+// meanwhile. An update holds the new value, the row, the old value and the
+// organisation.
 func (c Column) write(ctx context.Context, updates [][]any) (changed int, err error) {
 	if len(updates) == 0 {
 		return 0, nil

@@ -27,7 +27,7 @@ const (
 	text
 	bytea
 
-	// The following are used by the tables of the job queue.
+	// The tables of the job queue use the following kinds. These are not simple, see isSimple.
 	timestamp // SQLite: text in UTC with milliseconds
 	document  // jsonb; SQLite: text
 	texts     // text[]; SQLite: JSON
@@ -101,7 +101,7 @@ func (c column) write(d sqldb.Dialect, parameter string) string {
 	if d == sqldb.SQLite {
 		switch c.kind {
 		case timestamp:
-			// Use the format of River's driver, because the text is compared.
+			// Use the format of River's driver, because River's queries compare these texts.
 			return `rtrim(rtrim(strftime('%Y-%m-%d %H:%M:%f', ` + parameter + ` / 1000.0, 'unixepoch'), '0'), '.')`
 		case document, texts, documents:
 			return `json(` + parameter + `)`
@@ -159,7 +159,7 @@ func (c column) value(v any) (any, error) {
 		case string:
 			return []byte(v), nil
 		}
-	default:
+	default: // text and enum, and the kinds whose values are JSON
 		s, ok := v.(string)
 		if b, isBytes := v.([]byte); isBytes {
 			s, ok = string(b), true

@@ -125,7 +125,7 @@ type comparison struct{ source, target total }
 func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step string, visit func(targetRow, sourceRow *Row) error) (sum comparison, err error) {
 	t := &c.tables[i]
 	progress := Progress{Step: step, Table: t.name, Number: i + 1, Tables: len(c.tables)}
-	merge := func(target iter.Seq2[*Row, error]) error {
+	mergeWith := func(target iter.Seq2[*Row, error]) error {
 		m := newMerge(t.rows(source), target)
 		defer m.stop()
 		for {
@@ -151,11 +151,11 @@ func (c *copier) compare(ctx context.Context, source *sqldb.Tx, i int, step stri
 		return sum, err
 	}
 	if empty {
-		// Without a transaction on the target, SQLite can checkpoint its write-ahead
-		// log while the table is filled.
-		return sum, merge(func(func(*Row, error) bool) {})
+		// Merge with an empty sequence instead: without a transaction on the target, SQLite
+		// can checkpoint its write-ahead log while the table is filled.
+		return sum, mergeWith(func(func(*Row, error) bool) {})
 	}
-	err = c.to.Read(ctx, func(tx *sqldb.Tx) error { return merge(t.rows(tx)) })
+	err = c.to.Read(ctx, func(tx *sqldb.Tx) error { return mergeWith(t.rows(tx)) })
 	return sum, err
 }
 

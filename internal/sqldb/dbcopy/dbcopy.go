@@ -182,8 +182,8 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 	if !errors.Is(err, sqldb.ErrUnique) {
 		return n, err
 	}
-	// A unique value moved between rows, so that an update conflicts with a row that is
-	// updated later: delete the rows that differ first.
+	// A unique value moved from one row to another. The update of the new row conflicts with
+	// the old row, which is updated later. Delete all rows that differ, then copy again.
 	w = c.writer(ctx, c.tables[i])
 	_, err = c.compare(ctx, source, i, "compare", func(targetRow, sourceRow *Row) error {
 		if targetRow == nil || sourceRow != nil && targetRow.equal(sourceRow) {

@@ -85,7 +85,7 @@ func readTable(tx *sqldb.Tx, name string) (table, error) {
 	type info struct {
 		name     string
 		required bool
-		key      int
+		key      int // position in the primary key, from 1, or 0
 	}
 	columns, err := sqldb.Query(tx, func(r sqldb.Row) (c info, err error) {
 		return c, r.Scan(&c.name, &c.required, &c.key)
@@ -132,15 +132,15 @@ func wholeRow(tx *sqldb.Tx, t table) (key []int, err error) {
 		}
 		key = append(key, i)
 	}
-	// The query returns the columns of the index last first, so that the index -1 of all other
-	// columns sorts after them.
+	// The query returns the columns of the index in reverse order, so sort by descending
+	// position in indexed. The other columns have the position -1 and come last.
 	slices.SortStableFunc(key, func(a, b int) int {
 		return slices.Index(indexed, t.columns[b].name) - slices.Index(indexed, t.columns[a].name)
 	})
 	return key, nil
 }
 
-// readTypes adds the column types of PostgreSQL.
+// readTypes adds the column types of PostgreSQL, and the Writer of the table if there is one.
 func readTypes(tx *sqldb.Tx, t *table, opts Options) error {
 	type info struct{ name, typ, udt string }
 	found, err := sqldb.Query(tx, func(r sqldb.Row) (c info, err error) {

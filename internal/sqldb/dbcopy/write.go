@@ -79,6 +79,7 @@ func (b *batch) flush() error {
 
 // write applies changes to a table.
 func (t table) write(tx *sqldb.Tx, changes []Change) error {
+	// pick yields the arguments of the included changes.
 	pick := func(include func(Change) bool, args func(Change) []any) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
 			for _, c := range changes {
@@ -93,7 +94,7 @@ func (t table) write(tx *sqldb.Tx, changes []Change) error {
 		func(c Change) bool { return c.After == nil }, func(c Change) []any { return c.Before.key() })); err != nil {
 		return err
 	}
-	if t.unique { // otherwise rows with equal keys are equal
+	if t.unique { // otherwise the key is the whole row, and a row with the same key needs no update
 		if _, err := tx.ExecEach(t.insertion(tx.Dialect(), true), pick(
 			func(c Change) bool { return c.Before != nil && c.After != nil }, values)); err != nil {
 			return err
@@ -141,7 +142,8 @@ func (t table) deletion(d sqldb.Dialect) string {
 	return `DELETE FROM ` + quote(t.name) + ` WHERE ` + strings.Join(terms, " AND ")
 }
 
-// insertion returns the statement that inserts or replaces a row.
+// insertion returns the statement that inserts a row or, if replace is true, replaces the
+// row with the same key.
 func (t table) insertion(d sqldb.Dialect, replace bool) string {
 	var names, values, key, set []string
 	for i, c := range t.columns {

@@ -124,8 +124,8 @@ func InSchema(database, schema string) (string, error) {
 	return u.String(), nil
 }
 
-// run executes one statement on a connection of its own. It has no context of the test as its
-// argument, because the context has ended when clean-up functions run.
+// run executes one statement on a connection of its own. It does not use the context of the
+// test, which has ended when clean-up functions run.
 func run(server, statement string) error {
 	ctx := context.Background()
 	db, err := sqldb.Open(ctx, server, sqldb.Options{Connections: 1})

@@ -25,8 +25,8 @@ func NewTemplate(migrate func(context.Context, *sqldb.DB) error) *Template {
 	return &Template{sync.OnceValues(func() ([]byte, error) { return migrated(migrate) })}
 }
 
-// CopyTo copies the template to the file of a SQLite URL that does not exist yet. It does
-// nothing if the URL is that of another database, or if the file exists.
+// CopyTo copies the template to the file that a SQLite URL names. It does nothing if the
+// file exists, or if the URL names a database of another kind.
 func (m *Template) CopyTo(t testing.TB, dsn string) {
 	t.Helper()
 	u, err := url.Parse(dsn)

@@ -62,8 +62,8 @@ func New(o Options) (*Tracer, error) {
 	return &Tracer{p, p.Tracer(scope)}, nil
 }
 
-// randomSampler lets a sampler decide by a random trace id, because the caller chose the
-// id of the request and could thereby choose the decision.
+// randomSampler lets a sampler decide by a random trace id instead of the trace id of the
+// request. The caller chose that one, and could choose an id that is always sampled.
 type randomSampler struct{ sdk.Sampler }
 
 // ShouldSample implements [sdk.Sampler].
@@ -114,8 +114,8 @@ func (t *Tracer) Job(ctx context.Context, kind, queue, parent string, due time.T
 }
 
 // Continue starts a span in the trace with the given traceparent, for work in another
-// process or after the end of the request. If parent is empty, the span of the context is
-// its parent.
+// process or after the end of the request. If parent is empty, it starts the span within
+// that of the context.
 func (t *Tracer) Continue(ctx context.Context, name, parent string) (context.Context, Span) {
 	if t == nil || parent == "" {
 		return Start(ctx, name)
@@ -125,8 +125,8 @@ func (t *Tracer) Continue(ctx context.Context, name, parent string) (context.Con
 }
 
 // parentIn returns a context in which spans belong to the trace of the given traceparent.
-// The span counts as local, so that the trace is not sampled again: the server that wrote
-// the traceparent has decided whether it is recorded.
+// Its span counts as local, so that the trace is not sampled again: the server that wrote
+// the traceparent has decided whether the trace is recorded.
 func parentIn(ctx context.Context, parent string) context.Context {
 	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
