@@ -188,9 +188,9 @@ func (b *Board) centerView(id ID) View {
 	return b.inventory.Policy.VirtualCenterView(b.centers.specs[id], b.centers.snaps[id])
 }
 
-// serverViews returns every connection server's view of the component that our own view (self) is about. A peer that does
-// not answer has an empty view, and so has one whose inventory lacks or disables the component: that one does not count as
-// unchecked, because no check will change it.
+// serverViews returns every connection server's view of the component that our own view (self) is about. A peer's
+// view is empty if the peer was not read yet or does not answer, or if its inventory lacks or disables the component. In
+// the last case the view does not count as unchecked, because no check will change it.
 func (b *Board) serverViews(self View) []ServerView {
 	out := make([]ServerView, 0, len(b.servers.ids))
 	for _, id := range b.servers.ids {
@@ -215,7 +215,7 @@ func (b *Board) serverViews(self View) []ServerView {
 	return out
 }
 
-// trustOf returns the primary domain's trust of a domain, or nil.
+// trustOf returns the trust between the primary domain and the given one, or nil.
 func (b *Board) trustOf(id ID) *TrustedDomain {
 	d := b.domains.specs[id]
 	d.NetBIOSName = cmp.Or(d.NetBIOSName, b.domains.snaps[id].Good.NetBIOSName)

@@ -115,7 +115,7 @@ func (b *Board) put(k Kind, id ID, r Record) {
 	}
 	before, existed := l.entries[id]
 	if existed && bytes.Equal(before.json, encoded) {
-		l.entries[id] = entry{r, before.json}
+		l.entries[id] = entry{r, before.json} // r may differ in fields that are not encoded
 		return
 	}
 	l.entries[id] = entry{r, encoded}

@@ -141,6 +141,7 @@ func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 		// An outbound (2) trust in an NT4 domain (1). The case of its name differs from that in the inventory.
 		SID: "S-1-5-21-1", Trusts: []TrustedDomain{{Partner: "LAB.example", SID: "S-1-5-21-2", Direction: 2, Type: 1}},
 	}})
+	// A domain that was never read is down after its first failure.
 	b.Observe(Observation{Kind: KindDomain, ID: "d2", At: *now, Failure: &Failure{Cause: Unreachable, Reason: "connection refused"}})
 	b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: *now, Reading: ConnectionServerReading{Health: PeerHealth{
 		Views: []View{{Kind: KindDomain, ID: "d2", Status: "CANNOT_BIND", Trust: TrustFromBroker, Reasons: []string{"wrong password"}}},
@@ -164,7 +165,7 @@ func TestBoardIncludesTheViewsOfPeers(t *testing.T) {
 	if diff := cmp.Diff(infos, b.Domains()); diff != "" {
 		t.Errorf("domains (-want +got):\n%s", diff)
 	}
-	for i := range DefaultPolicy().FailuresBeforeDown { // the peer stops answering; fewer failures would not count
+	for i := range DefaultPolicy().FailuresBeforeDown { // the peer stops answering; as it was read before, fewer failures would not count
 		b.Observe(Observation{Kind: KindConnectionServer, ID: "c2", At: now.Add(time.Duration(i+1) * time.Second), Failure: &Failure{Cause: Unreachable}})
 	}
 	if got := b.Records(KindDomain)[1].(DomainMonitor).Servers[1].Status; got != DomainUnknown {

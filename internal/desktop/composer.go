@@ -59,7 +59,7 @@ type ComposerServer struct {
 	Certificate        *Certificate   `json:"certificate,omitempty"`
 }
 
-// ComposerView derives this server's own view of a composer. The API has no
+// ComposerView derives how this connection server itself sees a composer. The API has no
 // status for a composer that was not checked yet, so such a view has none.
 func (p Policy) ComposerView(c Composer, s Snapshot[ComposerReading]) View {
 	v := View{Kind: KindComposer, ID: c.ID, Certificate: s.Certificate}

@@ -50,7 +50,7 @@ func (l *list) track(at time.Time, r Record) []Change {
 	var since Millis
 	for _, s := range r.Statuses() {
 		old, ok := known[s.Part]
-		if !ok && s.Unconfirmed(ref.Kind) {
+		if !ok && s.Unconfirmed(ref.Kind) { // the history begins with UNKNOWN instead of this error
 			old, ok = tracked{status: string(HealthUnknown), since: at, cause: s.Cause(ref)}, true
 			known[s.Part] = old
 		}

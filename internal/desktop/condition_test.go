@@ -188,8 +188,8 @@ func TestListsAreNeverAbsent(t *testing.T) {
 	}
 }
 
-// nullLists encodes a value. It returns the paths of null lists and of lists
-// that are missing.
+// nullLists returns the paths of the lists that are null when a value is encoded: every null is
+// a list, because other values are omitted. For a connection server it also returns missing lists.
 func nullLists(t *testing.T, v any) []string {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -109,7 +109,7 @@ type ProtocolSessions struct {
 }
 
 // ConnectionServerRecord derives the monitor record of a connection server.
-// Peers are all servers of the inventory, including self, and seen are revisions that any of
+// The peers are all servers of the inventory, including self; seen holds revisions that any of
 // them had before.
 func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision, now time.Time) ConnectionServerMonitor {
 	cs, s := self.Server, self.Snapshot
@@ -142,7 +142,7 @@ func (p Policy) ConnectionServerRecord(self Peer, peers []Peer, seen []Revision,
 			problems = append(problems, lag)
 		}
 		if len(problems) > 0 {
-			m.Status, m.unchecked = ConnectionServerError, false
+			m.Status, m.unchecked = ConnectionServerError, false // a problem is certain, even if describeReplication set unchecked
 		}
 		attention = append(slices.Clone(s.Good.Health.Warnings), attention...)
 	}

@@ -117,7 +117,7 @@ func FindTrust(d Domain, trusts []TrustedDomain) *TrustedDomain {
 	return nil
 }
 
-// DomainView derives this server's own view of a domain.
+// DomainView derives how this connection server itself sees a domain.
 func (p Policy) DomainView(d Domain, s Snapshot[DomainReading], t *TrustedDomain) View {
 	v := View{Kind: KindDomain, ID: d.ID, Status: string(DomainFullyAccessible), Trust: Relationship(d, t)}
 	switch f := s.Failing(p.FailuresBeforeDown); {

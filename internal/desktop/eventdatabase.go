@@ -72,7 +72,8 @@ func (p Policy) EventDatabaseRecord(db *EventDatabase, s Snapshot[EventDatabaseR
 		m.EventCount = new(Count(s.Good.EventCount))
 	}
 	m.unchecked = !s.Tried()
-	health, reasons := HealthOf(KindEventDatabase, "", string(m.Status)), p.expiringCertificates(now, m.Certificates()...)
+	health := HealthOf(KindEventDatabase, "", string(m.Status))
+	reasons := p.expiringCertificates(now, m.Certificates()...)
 	if len(reasons) > 0 && health == HealthOK {
 		health = HealthWarning
 	}
@@ -115,7 +116,7 @@ func (m EventDatabaseMonitor) Certificates() []PartCertificate {
 // An Event is an event of this server that is written into the event database.
 type Event struct {
 	At       time.Time
-	Type     string // BROKER_USERLOGGEDIN
+	Type     string // such as BROKER_USERLOGGEDIN
 	Severity Severity
 	Module   string // Broker, Admin, Rest
 	Text     string

@@ -24,7 +24,7 @@ type FarmMonitor struct {
 	Details          FarmDetails `json:"details"`
 	ApplicationCount int32       `json:"application_count"`
 	RDSServerCount   int32       `json:"rds_server_count"`
-	HealthyCount     int32       `json:"healthy_rds_server_count"` // of those, without a problem
+	HealthyCount     int32       `json:"healthy_rds_server_count"` // servers without a problem
 	SessionCount     int32       `json:"session_count"`            // on all its servers that report
 	LoadIndex        *int32      `json:"load_index,omitempty"`     // mean of the servers that report one
 	Freshness
@@ -38,8 +38,9 @@ type FarmDetails struct {
 }
 
 // StatusOfFarm derives the status of a farm from its servers, with the reasons.
-// Disabled servers are ignored, even when all are disabled, except for provisioning errors in an automated farm.
-// Servers that were not checked since the start count as a warning, until they report or are silent for too long.
+// Disabled servers are ignored, and if all are disabled, the farm is OK. Exception: in an automated farm, a
+// provisioning error of any server counts. A server that was not checked since this server started counts as a
+// warning, until it reports or is silent for too long.
 func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []string) {
 	if !f.Enabled {
 		return FarmDisabled, []string{"the farm is disabled"}
@@ -71,24 +72,25 @@ func (p Policy) StatusOfFarm(f Farm, servers []RDSServerMonitor) (FarmStatus, []
 	}
 	threshold := cmp.Or(f.ErrorPercent, p.FarmErrorPercent)
 	var reasons []string
-	note := func(n int, format string) bool {
+	note := func(n int, format string) {
 		if n > 0 {
 			reasons = append(reasons, fmt.Sprintf(format, n, enabled))
 		}
-		return n > 0
 	}
 	broken := f.Type == FarmAutomated && unprovisioned > 0
 	if broken {
 		reasons = append(reasons, fmt.Sprintf("provisioning of %d servers failed", unprovisioned))
 	}
-	bad := note(failed, "errors on %d of %d enabled servers")
-	bad = note(warned, "warnings on %d of %d enabled servers") || bad
-	bad = note(unchecked, "%d of %d enabled servers were not checked since this server started") || bad
-	mixed := loadKnown > 0 && note(loadUnknown, "the load of %d of %d enabled servers is unknown")
+	note(failed, "errors on %d of %d enabled servers")
+	note(warned, "warnings on %d of %d enabled servers")
+	note(unchecked, "%d of %d enabled servers were not checked since this server started")
+	if loadKnown > 0 { // it is no problem if all loads are unknown
+		note(loadUnknown, "the load of %d of %d enabled servers is unknown")
+	}
 	switch {
 	case broken, failed*100 > threshold*enabled:
 		return FarmError, reasons
-	case bad, mixed:
+	case len(reasons) > 0:
 		return FarmWarning, reasons
 	}
 	return FarmOK, nil
@@ -99,7 +101,7 @@ func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
 	status, reasons := p.StatusOfFarm(f, servers)
 	var newest Millis
 	unchecked := false
-	var healthy, sessions, load, loaded int64
+	var healthy, sessions, loadSum, loadCount int64
 	for _, s := range servers {
 		newest = max(newest, s.LastUpdated)
 		unchecked = unchecked || s.unchecked && s.Status != RDSStatusDisabled
@@ -110,7 +112,8 @@ func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
 			sessions += int64(*s.SessionCount)
 		}
 		if s.LoadIndex != nil {
-			load, loaded = load+int64(*s.LoadIndex), loaded+1
+			loadSum += int64(*s.LoadIndex)
+			loadCount++
 		}
 	}
 	m := FarmMonitor{
@@ -128,8 +131,8 @@ func (p Policy) FarmRecord(f Farm, servers []RDSServerMonitor) FarmMonitor {
 		health = HealthUnknown
 	}
 	m.Freshness = fresh(newest, health, reasons...)
-	if loaded > 0 {
-		m.LoadIndex = new(Count(load / loaded))
+	if loadCount > 0 {
+		m.LoadIndex = new(Count(loadSum / loadCount))
 	}
 	return m
 }

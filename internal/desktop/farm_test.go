@@ -55,7 +55,7 @@ func TestStatusOfFarm(t *testing.T) {
 		{"known and unknown loads mixed", enabled, []int{ok, unmeasured}, FarmWarning},
 		{"all loads unknown", enabled, []int{unmeasured, unmeasured}, FarmOK},
 		{"a provisioning error in an automated farm", automated, []int{ok, ok, ok, unprovisioned}, FarmError},
-		{"a provisioning error elsewhere is one error", enabled, []int{ok, ok, ok, unprovisioned}, FarmWarning},
+		{"a provisioning error in a manual farm is one error", enabled, []int{ok, ok, ok, unprovisioned}, FarmWarning},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var servers []RDSServerMonitor
@@ -144,6 +144,7 @@ func TestListenerAffectsTheStateOfItsServer(t *testing.T) {
 	type beat = AgentBeat
 	type listener = ListenerReading
 	down := "because " + string(Unreachable)
+	// A listener that answered before is down after two failures in succession, any other after one.
 	for _, tt := range []struct {
 		name     string
 		beats    Snapshot[beat]

@@ -43,8 +43,8 @@ type GatewayDetails struct {
 	Version  string      `json:"version"`
 }
 
-// StatusOfGateway derives the status of a gateway from its last heartbeat. The time started is when this server
-// started: no gateway could report to it before.
+// StatusOfGateway derives the status of a gateway from its last heartbeat. The parameter started is the time when
+// this server started: no gateway could report to this server before.
 func (p Policy) StatusOfGateway(s Snapshot[GatewayBeat], started, now time.Time) GatewayStatus {
 	switch {
 	case !s.EverRead(), isAwaited(s.GoodAt, started, now, p.GatewayInterval):

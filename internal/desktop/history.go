@@ -95,17 +95,17 @@ type HistoryStore interface {
 	// empty on the last.
 	Changes(ctx context.Context, f ChangeFilter) (page []Change, next string, err error)
 
-	// ChangeGroups returns one page of the groups with at least one change that the
-	// filter selects, each with all its changes, newest first, and the cursor of
-	// the next page. The limit counts groups.
+	// ChangeGroups returns one page of groups, newest first, and the cursor of the
+	// next page. It returns the groups with at least one change that the filter
+	// selects, each with all its changes. The limit counts groups.
 	ChangeGroups(ctx context.Context, f ChangeFilter) (page []ChangeGroup, next string, err error)
 
 	// LastStatuses returns the newest status of every component and part whose
 	// status ever changed.
 	LastStatuses(ctx context.Context) ([]LastStatus, error)
 
-	// ForgetChanges deletes the changes before the given time. It keeps the newest
-	// change of every component and part, which LastStatuses returns, if the
-	// component exists.
+	// ForgetChanges deletes the changes before the given time. Of a component that
+	// exists, it keeps the newest change of the component itself and of each part:
+	// LastStatuses returns them.
 	ForgetChanges(ctx context.Context, before time.Time, exists func(Kind, ID) bool) error
 }

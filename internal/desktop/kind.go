@@ -31,7 +31,8 @@ const (
 	KindRDSListener Kind = "RDS_LISTENER"
 )
 
-// Kinds lists every kind, in the order of the API document.
+// Kinds lists the kinds that have monitor records, in the order of the API document. These
+// are all kinds but pod endpoints and RDS listeners.
 func Kinds() []Kind {
 	return []Kind{
 		KindDomain, KindConnectionServer, KindEventDatabase, KindFarm, KindGateway, KindRDSServer,

@@ -99,7 +99,7 @@ func (b *Board) makeOverview() Overview {
 		for _, id := range l.ids {
 			r := l.entries[id].record
 			o.Sessions.add(r)
-			status, health := r.Statuses()[0], r.Fresh().Health
+			status, health := r.Statuses()[0], r.Fresh().Health // the first status is the component's own
 			counts.Health[health]++
 			counts.Statuses[status.Status]++
 			if health != HealthOK && health != HealthDisabled && status.Status != string(EventDatabaseNotConfigured) {
@@ -112,6 +112,7 @@ func (b *Board) makeOverview() Overview {
 	for _, p := range causes {
 		o.Problems = append(o.Problems, *p)
 	}
+	// The worst problems come first, and of equally bad ones the newest.
 	slices.SortFunc(o.Problems, func(x, y Problem) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(Healths(), x.Health), slices.Index(Healths(), y.Health)),

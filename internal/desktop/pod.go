@@ -52,11 +52,12 @@ type PodEndpointMonitor struct {
 
 	certificate *Certificate
 	notTried    bool
-	unverified  bool // it has answered only once since the start, so that it is not known whether it was offline
+	unverified  bool // it has answered only once since the start, which does not show whether it was offline before
 }
 
-// StatusOfPodEndpoint derives the status of an endpoint: offline until it
-// answers, unchecked after the first answer, online after the second.
+// StatusOfPodEndpoint derives the status of an endpoint: offline before its first
+// answer and after repeated failures, then unchecked after one answer, and online
+// after a second.
 func (p Policy) StatusOfPodEndpoint(s Snapshot[PodReading]) PodEndpointStatus {
 	switch {
 	case !s.EverRead(), s.Failing(p.FailuresBeforeDown) != nil:
@@ -99,7 +100,7 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 		m.Endpoints = append(m.Endpoints, em)
 	}
 	m.Status = healthOfEndpoints(m.Endpoints)
-	m.unchecked = m.hasUnchecked()
+	m.unchecked = m.hasUnchecked() // hasUnchecked reads m.Status before certificates can change it
 	expiring := p.expiringCertificates(now, m.Certificates()...)
 	if len(expiring) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
@@ -108,8 +109,8 @@ func (p Policy) PodRecord(pod Pod, snapshot func(ID) Snapshot[PodReading], now t
 	return m
 }
 
-// hasUnchecked reports whether endpoints that were not checked yet can change the pod's status. One that has answered
-// is not offline.
+// hasUnchecked reports whether endpoints that were not checked yet may change the pod's status. An endpoint that has
+// answered once is not offline, so it cannot change a warning: that comes from other endpoints, which are offline.
 func (m PodMonitor) hasUnchecked() bool {
 	return slices.ContainsFunc(m.Endpoints, func(e PodEndpointMonitor) bool {
 		return e.Enabled && (e.notTried || e.unverified && m.Status != HealthWarning)
@@ -126,7 +127,7 @@ func healthOfEndpoints(endpoints []PodEndpointMonitor) Health {
 		}
 		enabled++
 		switch {
-		case e.notTried:
+		case e.notTried: // its status is offline only because no probe has ended yet
 		case e.Status == PodEndpointOnline:
 			online++
 		case e.Status == PodEndpointOffline:

@@ -65,8 +65,8 @@ type RDSServerDetails struct {
 
 // StateOfRDSServer derives the state of an RDS server from its agent's
 // heartbeat and its RDP listener. A problem that the agent reports takes
-// precedence over the server being disabled, because the problem persists. The
-// time started is when the connection server started: no agent could report to it before.
+// precedence over the server being disabled, because the problem persists. started
+// is when the connection server started: no agent could report to it before.
 func (p Policy) StateOfRDSServer(enabled bool, s Snapshot[AgentBeat], l Snapshot[ListenerReading], started, now time.Time) RDSState {
 	switch state := p.reachedState(s, l, started, now); {
 	case statusOfState[state] != RDSStatusOK:
@@ -123,7 +123,7 @@ func isAwaited(last, started, now time.Time, interval time.Duration) bool {
 	return isSilent(last, now, interval) && !isSilent(started, now, interval)
 }
 
-// PreferenceOf derives the load preference from a load index, nil if unknown.
+// PreferenceOf derives the load preference from a load index, which is nil if unknown.
 func PreferenceOf(load *int) LoadPreference {
 	switch {
 	case load == nil:

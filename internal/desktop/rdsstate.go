@@ -5,7 +5,7 @@ type RDSState string
 
 // The states of an RDS server.
 const (
-	RDSWaitForAgent      RDSState = "WAIT_FOR_AGENT"    // the agent has never reported
+	RDSWaitForAgent      RDSState = "WAIT_FOR_AGENT"    // the agent has never reported, or not yet since the connection server started
 	RDSAgentUnreachable  RDSState = "AGENT_UNREACHABLE" // the agent stopped reporting
 	RDSAgentConfigError  RDSState = "AGENT_CONFIG_ERROR"
 	RDSAvailable         RDSState = "AVAILABLE"

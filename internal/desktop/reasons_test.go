@@ -29,7 +29,7 @@ func TestExpiringCertificatesGiveAReason(t *testing.T) {
 				inv.VirtualCenters[0].Enabled = true
 				inv.RDSServers[0].Address = "rds1.corp.example"
 				b, now, _ := newBoard(inv)
-				for i := range 2 {
+				for i := range 2 { // a pod endpoint needs a second reading to be online
 					o.At, o.Certificate = now.Add(time.Duration(i)*time.Second), certificateUntil(time.Duration(days)*24*time.Hour+time.Hour)
 					b.Observe(o)
 				}
@@ -43,6 +43,7 @@ func TestExpiringCertificatesGiveAReason(t *testing.T) {
 				i := slices.IndexFunc(b.Records(kind), func(r Record) bool { return r.Ref().ID == o.ID || kind == KindPod })
 				f := b.Records(kind)[i].Fresh()
 				reported := slices.ContainsFunc(f.Reasons, func(r string) bool { return want != "" && strings.HasSuffix(r, want) })
+				// Both the reason and the warning are expected exactly if the certificate expires soon.
 				if reported != (want != "") || (f.Health == HealthWarning) != reported {
 					t.Errorf("with %d days left: health %s, reasons %q", days, f.Health, f.Reasons)
 				}
@@ -118,6 +119,7 @@ func TestPeerThatIsDownIsTheCause(t *testing.T) {
 	if domain.Health != HealthOK || !slices.Equal(domain.Reasons, []string{"cs2 does not answer: what it sees is unknown"}) {
 		t.Errorf("the domain: %s %q", domain.Health, domain.Reasons)
 	}
+	// cs2 causes every change to a status that is not healthy.
 	for _, c := range *changes {
 		if c.To != "OK" && c.To != "FULLY_ACCESSIBLE" && c.Cause != (Ref{KindConnectionServer, "c2", "cs2"}) {
 			t.Errorf("%s %q %s>%s is caused by %+v", c.Ref.Name, c.Part, c.From, c.To, c.Cause)

@@ -68,13 +68,13 @@ func (s PartStatus) Cause(component Ref) Ref {
 //
 // The history does not test Unchecked instead, because the history of other kinds begins with their status before the first
 // check, such as NOT_CONTACTED or CONNECTING. If it began with UNKNOWN, a gateway that never reports would get a change to
-// NOT_CONTACTED. Alerts do test Unchecked: a farm in WARNING before its servers have reported must not raise one either.
+// NOT_CONTACTED. Alerts do test Unchecked: a farm in WARNING before its servers have reported must not raise an alert.
 func (s PartStatus) Unconfirmed(k Kind) bool {
 	return s.Unchecked && HealthOf(k, s.Part, s.Status) == HealthError
 }
 
 // Unchecked reports whether a component, or the part of it with the given name, will be checked but was not checked
-// since the start. For a part that is not listed, it reports whether any check is missing, because that check may list it.
+// since the start. For a part that is not listed, it reports whether any check is missing, because that check may list the part.
 func Unchecked(r Record, part string) bool {
 	incomplete := slices.Contains(r.Fresh().unlisted, part)
 	for _, s := range r.Statuses() {
@@ -106,6 +106,7 @@ func certificateOwner(r Record, part string) (PartStatus, bool) {
 	case SAMLAuthenticatorMonitor:
 		return statuses[0], part == "" || part == signingPart
 	case SSOConnectorMonitor:
+		// part is the name of a server alone; the part with the status of that server has one of these names.
 		names = []string{enrollmentPart(part), certificateServerPart(part)}
 		if r.DomainStatus == SSOError {
 			names = append(names, "") // it may be a certificate server that only the directory lists
@@ -177,7 +178,7 @@ func (p Policy) expiryReason(now time.Time, c Certificate) string {
 	return "its certificate expires on " + day + ", " + RemainingDays(expiry.Sub(now))
 }
 
-// RemainingDays formats a time that remains in whole days: "in 5 days".
+// RemainingDays formats a remaining time in whole days: "in 5 days".
 func RemainingDays(d time.Duration) string {
 	switch days := int(d.Hours() / 24); days {
 	case 0:

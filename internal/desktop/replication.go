@@ -26,9 +26,9 @@ func (p Policy) replicationOf(a, b storeCopy, seen []Revision) ReplicationStatus
 	return ReplicationOK
 }
 
-// isLate reports whether a copy lacked a revision, up to the given one, for longer than the grace
-// period. The period begins when the first missing revision appeared: the newest one may
-// always be recent. seen are the revisions of which that time is known.
+// isLate reports whether a copy lacked, for longer than the grace period, a revision up to the
+// given one. The period begins when the first missing revision appeared, not the newest: in a store that
+// changes often, the newest is always recent. seen are the known revisions, with the times when they appeared.
 func (p Policy) isLate(c storeCopy, upTo Revision, seen []Revision) bool {
 	isOverdue := func(r Revision) bool {
 		return r.Store == c.Store && r.Number > c.Number && r.Number <= upTo.Number && c.readAt.Sub(r.At.Time()) > p.ReplicationGrace
@@ -37,7 +37,7 @@ func (p Policy) isLate(c storeCopy, upTo Revision, seen []Revision) bool {
 }
 
 // remember adds the revisions of the servers to those that were seen before, and removes those
-// that isLate no longer needs. They are sorted by number.
+// that isLate no longer needs. The result is sorted by store and number.
 func (p Policy) remember(seen []Revision, peers []Peer) []Revision {
 	var current []Revision
 	newest := make(map[string]int64) // of each store
@@ -55,11 +55,12 @@ func (p Policy) remember(seen []Revision, peers []Peer) []Revision {
 	}
 	all := slices.DeleteFunc(slices.Concat(seen, current), func(r Revision) bool {
 		n, ok := newest[r.Store]
-		return !ok || r.Number > n // the store was restored from an older copy
+		return !ok || r.Number > n // no server that answers has the store, or it was restored from an older copy
 	})
 	slices.SortFunc(all, func(a, b Revision) int {
 		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Number, b.Number), cmp.Compare(b.At, a.At))
 	})
+	// Keep each revision once, with its latest time.
 	all = slices.CompactFunc(all, func(a, b Revision) bool { return a.Store == b.Store && a.Number == b.Number })
 	var out []Revision
 	for i, r := range all {
@@ -81,8 +82,8 @@ func (p Policy) isSuperseded(r, next Revision, current []Revision, firstRead tim
 }
 
 // describeReplication fills in the state of replication to every peer. It
-// returns the server's own lag, if any, and notes about its peers: a peer that
-// is down or behind is not a fault of this server.
+// returns the lag of self, if any, and notes about its peers: a peer that is down
+// or behind is not a fault of self. self is the server that m describes, and can be any of the servers.
 func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers []Peer, seen []Revision) (lag string, notes []string) {
 	own := copyOf(self)
 	newest, decided := p.majorityRevision(peers, own.Store)
@@ -110,7 +111,7 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 		default:
 			r.Status = p.replicationOf(own, other, seen)
 			if r.Status == ReplicationOK || lag != "" {
-				break
+				break // there is no error, or it is explained by the lag of self
 			}
 			if other.Store != own.Store {
 				r.blame = blame
@@ -126,7 +127,7 @@ func (p Policy) describeReplication(m *ConnectionServerMonitor, self Peer, peers
 }
 
 // majorityRevision returns the newest revision of the store that most servers have. In a
-// tie, the store of this server counts. While servers that were not checked yet could
+// tie, the store of the server that runs this code wins. While servers that were not checked yet could
 // change the majority, it is not decided, and the newest revision of the given store is returned:
 // the servers that happen to be checked first at a start do not outvote the others.
 func (p Policy) majorityRevision(peers []Peer, store string) (revision Revision, decided bool) {

@@ -23,7 +23,7 @@ func newStoreFixture(t *testing.T) *storeFixture {
 	return &storeFixture{t, board, now, inv.ConnectionServers}
 }
 
-// probe passes time, and then reads a revision of every server.
+// probe lets time pass and then reads the given revisions, one from each server, beginning with the first.
 func (f *storeFixture) probe(after time.Duration, revisions ...Revision) {
 	*f.now = f.now.Add(after)
 	for i, r := range revisions {
@@ -131,7 +131,7 @@ func TestNotesSayWhichServerIsAtFault(t *testing.T) {
 		name          string
 		own, cs2, cs3 Revision
 		want          []string
-		blamed        int // of the replications with the two others
+		blamed        int // how many of the two other servers are blamed
 	}{
 		{"another store", f.at(7, time.Hour), Revision{"b", 7, f.at(7, time.Hour).At}, f.at(7, time.Hour),
 			[]string{"there is no replication with cs2: it keeps another store"}, 1},

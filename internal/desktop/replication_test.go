@@ -60,6 +60,7 @@ func TestOnlyTheServerAtFaultIsInError(t *testing.T) {
 				if h := HealthOf(KindConnectionServer, "", string(want)); m.Health != h {
 					t.Errorf("the health of %s is %s, want %s", m.Name, m.Health, h)
 				}
+				// The other servers have one reason too: a note about the server at fault.
 				if len(m.Reasons) != 1 {
 					t.Errorf("%s gives %d reasons, want 1: %q", m.Name, len(m.Reasons), m.Reasons)
 				}

@@ -131,7 +131,8 @@ func TestAgentsThatWereSilentBeforeARestartStaySilent(t *testing.T) {
 	}
 }
 
-// TestFarmWaitsForItsServers starts with one server that reports an error and two that did not report yet.
+// TestFarmWaitsForItsServers restarts the board of a farm that is in error, because two of its three servers are. They report
+// again one after the other, the healthy one first: the farm does not change in between.
 func TestFarmWaitsForItsServers(t *testing.T) {
 	t.Parallel()
 	inv := testInventory()

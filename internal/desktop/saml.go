@@ -56,9 +56,9 @@ type SAMLServer struct {
 	ThumbprintAccepted bool       `json:"thumbprint_accepted"`
 }
 
-// SAMLView derives this server's own view of a SAML authenticator. It warns of
-// metadata and certificates that expire soon, and of a TLS certificate that is
-// accepted only by its thumbprint.
+// SAMLView derives how this connection server itself sees a SAML authenticator,
+// without the views of its peers. It warns of metadata and certificates that expire
+// soon, and of a TLS certificate that is accepted only by its thumbprint.
 func (p Policy) SAMLView(a SAMLAuthenticator, s Snapshot[SAMLReading], now time.Time) View {
 	v := View{Kind: KindSAMLAuthenticator, ID: a.ID, Status: string(SAMLOK)}
 	v.Certificate = s.Certificate

@@ -69,7 +69,7 @@ type SampleStore interface {
 	// Samples returns the selected points, ordered by part, then oldest first.
 	Samples(ctx context.Context, f SampleFilter) ([]Sample, error)
 
-	// ForgetSamples deletes samples of a step that are older than before. Samples
+	// ForgetSamples deletes samples of a step from before the given time. Samples
 	// that share a stored block with newer ones are kept.
 	ForgetSamples(ctx context.Context, step time.Duration, before time.Time) error
 }

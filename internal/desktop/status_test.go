@@ -85,6 +85,7 @@ func TestStatusOfConnectionServer(t *testing.T) {
 	type reading = ConnectionServerReading
 	valid := reading{Health: PeerHealth{Revision: Revision{Store: "a", Number: 7, At: MillisOf(noon)}}}
 	other := Peer{ConnectionServer{ID: "2", Name: "cs2"}, snapshotAfter[reading](valid)}
+	// Revision 7 of cs2 is new: a server at revision 6 is within the grace. Revision 8 is an hour old: cs2 lacks it for too long.
 	lagging := reading{Health: PeerHealth{Revision: Revision{Store: "a", Number: 6, At: MillisOf(noon.Add(-time.Hour))}}}
 	ahead := reading{Health: PeerHealth{Revision: Revision{Store: "a", Number: 8, At: MillisOf(noon.Add(-time.Hour))}}}
 	for _, tt := range []struct {

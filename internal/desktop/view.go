@@ -25,8 +25,8 @@ func (v View) isChecked() bool {
 	return true
 }
 
-// A ServerView is a view and the server it belongs to. The view of a server
-// that has reported none has no status.
+// A ServerView is a view and the server it belongs to. If the server has reported
+// no view, View has no status.
 type ServerView struct {
 	ServerID   ID
 	ServerName string
@@ -36,8 +36,8 @@ type ServerView struct {
 	View       View
 }
 
-// part returns the record's status for the view of one server. An unknown view
-// is blamed on the server that does not answer, not on the component.
+// part returns the status that one server sees, as a part of the component's record.
+// An unknown view is blamed on the server that does not answer, not on the component.
 func (v ServerView) part(status string) PartStatus {
 	s := PartStatus{Part: v.ServerName, Status: status, Unchecked: v.Unchecked}
 	if v.Silent {
@@ -64,10 +64,17 @@ func viewReasons(views []ServerView) []string {
 	return out
 }
 
-// statusOfViews returns the status of a component that follows from the views of the servers. While a server has not
-// checked the component, it is unchecked, unless others see an error, which no view can undo.
+// statusOfViews returns the status of a component that follows from the views of the servers. It is unchecked until at least one
+// server, and every server that is not silent, has checked the component. An error counts at once: no other view can undo it.
 func statusOfViews(status Health, views []ServerView) PartStatus {
 	checked := slices.ContainsFunc(views, func(v ServerView) bool { return !v.Unchecked && !v.Silent })
 	complete := !slices.ContainsFunc(views, func(v ServerView) bool { return v.Unchecked })
-	return PartStatus{Status: string(status), Unchecked: !checked || !complete && status != HealthError}
+	s := PartStatus{Status: string(status)}
+	switch {
+	case !checked:
+		s.Unchecked = true
+	case status != HealthError:
+		s.Unchecked = !complete
+	}
+	return s
 }

@@ -191,7 +191,7 @@ func (p Policy) virtualCenterStatus(s Snapshot[VirtualCenterReading]) VirtualCen
 }
 
 // VirtualCenterRecord derives the monitor record of a virtual center from the
-// views of all servers. While it cannot be read, its last known hosts and
+// views of all servers. While the center cannot be read, its last known hosts and
 // datastores are listed with unknown status.
 func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterReading], views []ServerView, now time.Time) VirtualCenterMonitor {
 	m := VirtualCenterMonitor{
@@ -207,7 +207,16 @@ func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterRe
 	if !vc.Enabled {
 		m.Status = HealthDisabled
 	}
-	attention := append(m.describeHosts(p.virtualCenterStatus(s) == VirtualCenterOK), p.expiringCertificates(now, certificates("", s.Certificate)...)...)
+	for i := range m.Hosts {
+		if m.Hosts[i].Details.VGPUTypes == nil {
+			m.Hosts[i].Details.VGPUTypes = []string{}
+		}
+	}
+	if p.virtualCenterStatus(s) != VirtualCenterOK {
+		m.markUnknown()
+	}
+	attention := m.unreachable()
+	attention = append(attention, p.expiringCertificates(now, certificates("", s.Certificate)...)...)
 	if len(attention) > 0 && m.Status == HealthOK {
 		m.Status = HealthWarning
 	}
@@ -221,32 +230,33 @@ func (p Policy) VirtualCenterRecord(vc VirtualCenter, s Snapshot[VirtualCenterRe
 	return m
 }
 
-// describeHosts returns reasons about unreachable hosts and datastores. When the
-// center is not readable, it sets their statuses to unknown.
-func (m *VirtualCenterMonitor) describeHosts(readable bool) []string {
-	var unreachable []string
-	for i, h := range m.Hosts {
-		if h.Details.VGPUTypes == nil {
-			m.Hosts[i].Details.VGPUTypes = []string{}
-		}
-		switch {
-		case !readable:
-			m.Hosts[i].Status = HostUnknown
-		case h.Status == HostNotResponding:
-			unreachable = append(unreachable, "the host "+h.Details.Name+" does not respond")
-		case h.Status == HostDisconnected:
-			unreachable = append(unreachable, "the host "+h.Details.Name+" is disconnected")
+// markUnknown sets the statuses of all hosts and datastores to unknown.
+func (m *VirtualCenterMonitor) markUnknown() {
+	for i := range m.Hosts {
+		m.Hosts[i].Status = HostUnknown
+	}
+	for i := range m.Datastores {
+		m.Datastores[i].Status = DatastoreUnknown
+	}
+}
+
+// unreachable returns a reason for each unreachable host and datastore.
+func (m VirtualCenterMonitor) unreachable() []string {
+	var reasons []string
+	for _, h := range m.Hosts {
+		switch h.Status {
+		case HostNotResponding:
+			reasons = append(reasons, "the host "+h.Details.Name+" does not respond")
+		case HostDisconnected:
+			reasons = append(reasons, "the host "+h.Details.Name+" is disconnected")
 		}
 	}
 	for i, name := range m.DatastoreNames() {
-		switch {
-		case !readable:
-			m.Datastores[i].Status = DatastoreUnknown
-		case m.Datastores[i].Status == DatastoreNotAccessible:
-			unreachable = append(unreachable, "the datastore "+name+" is not accessible")
+		if m.Datastores[i].Status == DatastoreNotAccessible {
+			reasons = append(reasons, "the datastore "+name+" is not accessible")
 		}
 	}
-	return unreachable
+	return reasons
 }
 
 // Information returns the API's description of the virtual center's
@@ -286,8 +296,8 @@ func (m VirtualCenterMonitor) Statuses() []PartStatus {
 	return out
 }
 
-// DatastoreNames returns a unique name for each datastore: its name, or its path if another datastore, which then is in another
-// datacenter, has the same name. The console names them by the same rule.
+// DatastoreNames returns a unique name for each datastore: its name, or its path if a datastore of another datacenter has the
+// same name. The console names them by the same rule.
 func (m VirtualCenterMonitor) DatastoreNames() []string {
 	count := make(map[string]int)
 	for _, d := range m.Datastores {

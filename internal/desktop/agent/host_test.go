@@ -26,16 +26,17 @@ func proc(stat, available, loadavg string) fstest.MapFS {
 
 func TestLoadIndexIsTheHighestOfThreePercentages(t *testing.T) {
 	t.Parallel()
-	const idle = "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu1 50 0 50 400 0 0 0 0 0 0\nintr 1\n"
+	// Two processors that have been busy for 20 % of the time since boot.
+	const stat = "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu1 50 0 50 400 0 0 0 0 0 0\nintr 1\n"
 	for _, tt := range []struct {
 		name                     string
 		stat, available, loadavg string
 		want                     int
 	}{
-		{"processor since the start", idle, "950", "0.10", 20},
-		{"memory", idle, "300", "0.10", 70},
-		{"waiting processes per processor", idle, "950", "1.00", 50},
-		{"never above 100", idle, "950", "17.5", 100},
+		{"processor since the start", stat, "950", "0.10", 20},
+		{"memory", stat, "300", "0.10", 70},
+		{"waiting processes per processor", stat, "950", "1.00", 50},
+		{"never above 100", stat, "950", "17.5", 100},
 	} {
 		h := &host{root: proc(tt.stat, tt.available, tt.loadavg)}
 		got, err := h.load()
@@ -76,9 +77,9 @@ func TestMalformedProcFilesAreErrors(t *testing.T) {
 }
 
 // utmp returns a utmp file of this machine with one record for each given type (ut_type). Type 7, USER_PROCESS, is a login of a user.
-func utmp(types ...uint16) string { return utmpOf(utmpRecord(runtime.GOARCH), types...) }
+func utmp(types ...uint16) string { return utmpOf(utmpRecordSize(runtime.GOARCH), types...) }
 
-// utmpOf returns a utmp file whose records have a size.
+// utmpOf returns a utmp file with one record of the given size for each type.
 func utmpOf(size int, types ...uint16) string {
 	var b []byte
 	for _, kind := range types {
@@ -94,7 +95,7 @@ func utmpOf(size int, types ...uint16) string {
 func TestSizeOfLoginRecords(t *testing.T) {
 	t.Parallel()
 	for arch, size := range map[string]int{"amd64": 384, "arm64": 400} {
-		if got := countLogins([]byte(utmpOf(size, 2, 7, 8, 7, 6)), utmpRecord(arch)); got != 2 {
+		if got := countLogins([]byte(utmpOf(size, 2, 7, 8, 7, 6)), utmpRecordSize(arch)); got != 2 {
 			t.Errorf("%s: %d logins, want 2", arch, got)
 		}
 	}

@@ -55,12 +55,12 @@ func utmpSessions(root fs.FS) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)
 	}
-	return countLogins(data, utmpRecord(runtime.GOARCH)), nil
+	return countLogins(data, utmpRecordSize(runtime.GOARCH)), nil
 }
 
-// utmpRecord returns the size of the records of utmp. The session and the time of a record have 32 bits, for
-// 32-bit programs, but 64 bits on arm64.
-func utmpRecord(arch string) int {
+// utmpRecordSize returns the size of a record of utmp. The session and the time in it have 32 bits, so that 32-bit
+// programs can read it, except on arm64: there they have 64 bits.
+func utmpRecordSize(arch string) int {
 	if arch == "arm64" {
 		return 400
 	}
@@ -69,7 +69,7 @@ func utmpRecord(arch string) int {
 
 const userProcess = 7 // the ut_type of a login
 
-// countLogins counts the logins in records of utmp of a size.
+// countLogins counts the logins in utmp, whose records have the given size.
 func countLogins(utmp []byte, size int) int {
 	n := 0
 	for record := range slices.Chunk(utmp, size) {

@@ -5,8 +5,9 @@
 // has one of some statuses, a measure is above or below a limit) and channels.
 // When a component or part meets the condition for the rule's time, an alert is
 // raised. Alerts of a rule with the same cause form a group. A group causes one
-// notice when it starts, one when alerts join it later than quietTime after that, one per repeat
-// interval if the rule has one, and one when its last firing alert is resolved.
+// notice when it starts, one when alerts join it and its last notice is at least
+// quietTime old, one per repeat interval if the rule has one, and one when its
+// last firing alert is resolved.
 // Acknowledged groups are not repeated; silenced groups send nothing. Notices
 // are stored in the same transaction as the alert and retried until they are
 // delivered or a day has passed, so that a crash loses none. Notices of a group
@@ -131,7 +132,7 @@ type Alert struct {
 	Summary    string
 	Since      time.Time // when the condition started to hold
 	FiredAt    time.Time // zero while pending
-	NotifiedAt time.Time
+	NotifiedAt time.Time // zero while pending, and if the group was silenced when the alert fired
 	ResolvedAt time.Time // zero until resolved
 }
 
@@ -149,9 +150,9 @@ type Notice struct {
 	At       time.Time
 }
 
-// Corrected returns which channels have a new address: an old channel is corrected if a new
-// channel of the same type has its place in the list. The keys are the Targets of old channels,
-// the values are indexes of new ones.
+// Corrected returns which of the old channels have a new address. An old channel is corrected
+// if it is no longer in the list, and in its place is a channel of the same type that was not
+// in the old list. The keys are the Targets of old channels, the values are indexes of new ones.
 func (r Rule) Corrected(old []Channel) map[string]int {
 	corrected := make(map[string]int)
 	for i, ch := range old[:min(len(old), len(r.Channels))] {
@@ -226,16 +227,16 @@ type Store interface {
 
 	// Apply stores transitions of alerts together with their deliveries. A
 	// transition whose rule or alert was changed meanwhile is skipped with its
-	// deliveries. Deliveries of one Queue are sent in order, so a new delivery must not
-	// wait long for an earlier one: an earlier delivery that is postponed by more than two
+	// deliveries. Deliveries of one Queue are sent in order: a new delivery waits for the
+	// earlier ones. To shorten the wait, an earlier delivery that is postponed by more than two
 	// leases becomes due at once, as if it had not been attempted yet. An earlier delivery
 	// that another caller has claimed, after at least [ShortRetries] attempts, becomes due
 	// when the lease of that caller expires.
 	Apply(ctx context.Context, changes []Transition) error
 
-	// Claim returns, by expiry, the deliveries that have been due for the longest time, and
-	// gives the caller a lease on them. It leaves out a delivery if an earlier one of the same Queue is
-	// postponed or leased.
+	// Claim gives the caller a lease on the deliveries that have been due for the longest time,
+	// and returns them in the order in which they expire. It leaves out a delivery if an
+	// earlier one of the same Queue is postponed or leased.
 	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
 
 	// Delivered removes a delivery.
@@ -253,12 +254,13 @@ type Store interface {
 	// Notes returns the notes of administrators on groups of alerts.
 	Notes(ctx context.Context) ([]Note, error)
 
-	// ChangeNote applies change to the note of a group, which is empty at first,
-	// and returns the result. A note that is empty at the given time is deleted.
+	// ChangeNote calls a function that changes the note of a group, and returns the
+	// changed note. A group without a note is given an empty one before the call. A
+	// note that is empty at the given time after the call is deleted.
 	ChangeNote(ctx context.Context, group, ruleID string, now time.Time, change func(*Note)) (Note, error)
 
-	// Forget deletes alerts that were resolved before the time and deliveries that
-	// expired.
+	// Forget deletes alerts that were resolved before the first time, and deliveries
+	// that expired before the second.
 	Forget(ctx context.Context, before, now time.Time) error
 }
 

@@ -34,8 +34,8 @@ func TestAlertAboutACertificateEndsWithItsPart(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		before, after desktop.Inventory
-		expiring      []desktop.Observation // raise the alert
-		removed       []desktop.Observation // the alert ends
+		expiring      []desktop.Observation // the first observation raises the alert, the later ones do not end it
+		removed       []desktop.Observation // the first observation ends the alert
 	}{
 		"pod endpoint": {
 			before: pod("near", "far"), after: pod("far"),
@@ -79,7 +79,7 @@ func TestAlertAboutACertificateEndsWithItsPart(t *testing.T) {
 				t.Helper()
 				b.Configure(inv)
 				for i, seen := range observations {
-					o.set("", time.Second)
+					o.set("", time.Second) // only the time matters
 					seen.At = o.now()
 					b.Observe(seen)
 					round(t, e)
@@ -122,6 +122,7 @@ func TestAlertEndsWhenItsRuleGetsAnotherType(t *testing.T) {
 	inv.ConnectionServers = inv.ConnectionServers[:1]
 	b.Configure(inv)
 	e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
+	// observe records a reading with a certificate, or no answer if c is nil, and evaluates the rule a second later.
 	observe := func(c *desktop.Certificate) {
 		t.Helper()
 		o.set("", time.Second)

@@ -58,7 +58,7 @@ func TestWebhooksAreSigned(t *testing.T) {
 	}
 	var p payload
 	if err := json.Unmarshal(h.body, &p); err != nil || p.Type != "alert.resolved" || p.ID != "d1" || p.Component.ID != "g1" {
-		t.Errorf("body %s, %v; want the end of d1, of the gateway g1", h.body, err)
+		t.Errorf("body %s, %v; want delivery d1: the alert about the gateway g1 is resolved", h.body, err)
 	}
 	if strings.Contains(string(h.body), "hush") {
 		t.Error("the secret was sent")

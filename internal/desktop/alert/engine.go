@@ -87,7 +87,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// run calls do at every interval and when it is triggered, until ctx is done.
+// run calls a function at once, at every interval and when it is triggered, until ctx is done.
 func (e *Engine) run(ctx context.Context, what string, trigger <-chan struct{}, do func(context.Context) error) {
 	tick := time.NewTicker(e.Every)
 	defer tick.Stop()
@@ -111,7 +111,7 @@ func (e *Engine) Evaluate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read alert rules: %w", err)
 	}
-	alerts, err := e.Store.Alerts(ctx, now)
+	alerts, err := e.Store.Alerts(ctx, now) // only open alerts: no alert was resolved after now
 	if err != nil {
 		return fmt.Errorf("read alerts: %w", err)
 	}

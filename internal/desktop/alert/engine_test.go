@@ -35,6 +35,7 @@ func (f *fixture) now() time.Time {
 	return f.clock
 }
 
+// set sets the status of the gateway and advances the clock.
 func (f *fixture) set(s desktop.GatewayStatus, later time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -353,6 +354,7 @@ func TestNoticesOfAGroupKeepTheirOrder(t *testing.T) {
 // retries of the first notice are an hour apart then, and the end would wait as long after the receiver is up again.
 func TestNewNoticeIsRetriedSoonBehindAnOldOne(t *testing.T) {
 	t.Parallel()
+	// The alert ends between two retries, or while a retry is being sent.
 	for _, duringRetry := range []bool{false, true} {
 		o, e, _ := newEngine(t)
 		o.broken = true
@@ -422,7 +424,7 @@ func TestNoticeSentDuringAStopIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestAStoppedAttemptDoesNotCount stops a delivery that is cancelled with it.
+// TestAStoppedAttemptDoesNotCount stops a delivery before the receiver answers, which cancels the attempt.
 func TestAStoppedAttemptDoesNotCount(t *testing.T) {
 	t.Parallel()
 	o, e, s := newEngine(t)

@@ -163,7 +163,11 @@ func transitions(r Rule, found []finding, existing []Alert, notes map[string]Not
 			a, previous = old, old.State
 		}
 		a.Summary = f.summary
-		if t, changed := r.advance(a, previous, now, newID); changed {
+		rule := r
+		if !notes[a.Group()].AcknowledgedAt.IsZero() {
+			rule.Repeat = 0 // the notices of an acknowledged group are not repeated
+		}
+		if t, changed := rule.advance(a, previous, now, newID); changed {
 			out = append(out, t)
 		}
 	}
@@ -193,7 +197,7 @@ func (t Transition) distanceFromCause() int {
 	return 0
 }
 
-// advance returns the next state of an alert whose condition holds.
+// advance returns the transition of an alert whose condition holds, and whether there is one.
 func (r Rule) advance(a Alert, old State, now time.Time, newID func() string) (Transition, bool) {
 	t := Transition{RuleVersion: r.Version, Was: old, Alert: a}
 	switch {

@@ -100,9 +100,8 @@ func (e *Episode) add(a Alert) {
 const quietTime = 5 * time.Minute
 
 // oneNoticePerGroup reduces the notices of a rule: a group causes one notice when its
-// first alert fires, one when others join it after quietTime, and one when its last
-// firing alert is resolved. It drops the notices of silenced groups and repetitions for
-// acknowledged groups.
+// first alert fires, one when others join it and its last notice is at least quietTime
+// old, and one when its last firing alert is resolved. It drops the notices of silenced groups.
 func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map[string]Note, now time.Time) {
 	after := make(map[string]Alert) // open alerts after the transitions
 	for _, a := range existing {
@@ -148,16 +147,14 @@ func oneNoticePerGroup(r Rule, changes []Transition, existing []Alert, notes map
 		case t.Alert.State == Resolved:
 			// Pending alerts do not suppress this notice: they may end without a notice of their own.
 			drop = notified[group] || firing[group] > 0
-		case t.repeat && !note.AcknowledgedAt.IsZero():
-			drop = true
 		case !notified[group]:
 			within := quietTime
 			if t.repeat {
-				within = min(quietTime, r.Repeat)
+				within = min(quietTime, r.Repeat) // a rule may repeat its notices more often than every quietTime
 			}
 			if last := lastNotice(t.Alert); now.Sub(last) < within {
 				drop = true
-				// Only notices that are sent suppress others: two alerts would suppress each other for ever.
+				// Keep the time of the notice that was sent: if the alert had its own time, two alerts would suppress each other for ever.
 				changes[i].Alert.NotifiedAt = last
 			}
 		default:

@@ -42,7 +42,7 @@ func TestOneCauseSendsOneNotice(t *testing.T) {
 		{"a server goes down", 0, consequences(3), Note{}, 3, []string{"FIRING cs2 +2"}},
 		{"its other peers detect it", 20 * time.Second, consequences(20), Note{}, 17, nil},
 		{"the notice is repeated", 61 * time.Minute, consequences(20), Note{}, 20, []string{"FIRING cs2 +19"}},
-		{"the group is acknowledged", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 20, nil},
+		{"the group is acknowledged", 122 * time.Minute, consequences(20), Note{AcknowledgedAt: now}, 0, nil},
 		{"some are resolved", 130 * time.Minute, consequences(5), Note{AcknowledgedAt: now}, 15, nil},
 		{"all are resolved", 131 * time.Minute, nil, Note{AcknowledgedAt: now}, 5, []string{"RESOLVED cs2 +0"}},
 		{"it happens again, silenced", 200 * time.Minute, consequences(3), Note{SilencedUntil: after(300 * time.Minute)}, 3, nil},
@@ -96,6 +96,31 @@ func TestDroppedNoticesDropNoOthers(t *testing.T) {
 	}
 }
 
+// TestAlertsThatJoinAnAcknowledgedGroupCauseNotices checks that repetitions that an acknowledged group
+// does not send do not count as notices: an alert that joins the group causes one.
+func TestAlertsThatJoinAnAcknowledgedGroupCauseNotices(t *testing.T) {
+	t.Parallel()
+	r := Rule{ID: "r", Name: "rule", Repeat: 5 * time.Minute, Channels: []Channel{{Type: Mail}}}
+	notes := map[string]Note{GroupID("r", failedServer): {AcknowledgedAt: after(time.Minute)}}
+	existing := map[string]Alert{}
+	var sent []string
+	for at := time.Duration(0); at <= 20*time.Minute; at += 30 * time.Second {
+		alerts := 2
+		if at >= 12*time.Minute {
+			alerts = 3
+		}
+		for _, c := range transitions(r, consequences(alerts), slices.Collect(maps.Values(existing)), notes, after(at), func() string { return "id" }) {
+			existing[c.Alert.Key()] = c.Alert
+			if len(c.Send) > 0 {
+				sent = append(sent, at.String())
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"0s", "12m0s"}, sent); diff != "" {
+		t.Errorf("times of notices (-want +got):\n%s", diff)
+	}
+}
+
 func TestEpisodes(t *testing.T) {
 	t.Parallel()
 	newAlert := func(id string, since, ended time.Duration) Alert {
@@ -134,7 +159,7 @@ func TestEpisodes(t *testing.T) {
 }
 
 // TestPendingAlertDoesNotDropTheNoticeOfTheEnd has an alert that ends while another of its
-// group is pending. Its notice must be sent: the pending alert may end without a notice.
+// group is pending. The end must be notified: the pending alert may end without a notice.
 func TestPendingAlertDoesNotDropTheNoticeOfTheEnd(t *testing.T) {
 	t.Parallel()
 	r := Rule{ID: "r", Name: "rule", For: time.Minute, Channels: []Channel{{Type: Mail}}}

@@ -10,7 +10,7 @@ import (
 	"vigil/internal/desktop/alert"
 )
 
-// estate is an inventory with the kinds whose parts are not listed before the first check.
+// estate returns an inventory with a component of every kind that the conditions in this file name.
 func estate() desktop.Inventory {
 	return desktop.Inventory{
 		Policy:            desktop.DefaultPolicy(),
@@ -108,7 +108,7 @@ func TestOpenAlertWaitsForTheFirstCheckAfterARestart(t *testing.T) {
 					return b, alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
 				}
 				observe := func(b *desktop.Board, seen desktop.Observation) {
-					o.set("", time.Second)
+					o.set("", time.Second) // only the time matters
 					seen.At = o.now()
 					b.Observe(seen)
 				}
@@ -145,7 +145,7 @@ func TestOpenAlertWaitsForTheFirstCheckAfterARestart(t *testing.T) {
 						wantSent(t, o)
 					}
 				}
-				for range 3 {
+				for range 3 { // a pod endpoint is online only after its second answer
 					for _, seen := range well() {
 						observe(b, seen)
 					}
@@ -180,7 +180,8 @@ func TestUnknownStatusRaisesNoAlert(t *testing.T) {
 	wantSent(t, o, "FIRING", "FIRING")
 }
 
-// TestDisabledComponentKeepsNoAlert covers components that are disabled while the server is down: nothing checks them.
+// TestDisabledComponentKeepsNoAlert disables components while the server is down. Nothing checks them after the restart, but
+// their alerts end.
 func TestDisabledComponentKeepsNoAlert(t *testing.T) {
 	t.Parallel()
 	for _, c := range []alert.Condition{
@@ -194,7 +195,7 @@ func TestDisabledComponentKeepsNoAlert(t *testing.T) {
 		}
 		inv := estate()
 		inv.ConnectionServers = inv.ConnectionServers[:1]
-		for _, want := range []string{"FIRING", "RESOLVED"} {
+		for _, want := range []string{"FIRING", "RESOLVED"} { // before and after the restart
 			b := desktop.NewBoard(o.now)
 			b.Configure(inv)
 			e := alert.NewEngine(alert.Options{Store: s, Board: b, Send: o, Now: o.now, Log: slog.New(slog.DiscardHandler)})
@@ -272,7 +273,7 @@ func TestOpenAlertAboutACertificateWaitsUntilItIsSeen(t *testing.T) {
 					b.Observe(seen)
 					round(t, e)
 					switch {
-					case len(presented) == 1:
+					case len(presented) == 1: // before the restart
 						wantSent(t, o, "FIRING")
 					case i == len(presented)-1:
 						wantSent(t, o, "RESOLVED")

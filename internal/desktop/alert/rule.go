@@ -22,7 +22,7 @@ const (
 	maxRepeat   = 365 * 24 * time.Hour
 )
 
-// Validate returns the errors of a rule, by the paths of the API.
+// Validate returns an error that names every invalid field by its path in the API.
 func (r Rule) Validate() error {
 	var c checks
 	c.require("name", r.Name != "" && utf8.RuneCountInString(r.Name) <= 100, "must have 1 to 100 characters")

@@ -26,8 +26,9 @@ type WebhookOptions struct {
 	Now           func() time.Time
 }
 
-// webhooks posts notices. Administrators choose the addresses, and the server
-// can reach networks that they may not: package outbound forbids those.
+// webhooks posts notices. Administrators choose the addresses. The server can
+// reach networks that administrators may not reach: package outbound forbids
+// connections to these networks.
 type webhooks struct {
 	WebhookOptions
 	client *http.Client

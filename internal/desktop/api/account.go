@@ -102,9 +102,9 @@ func (a *API) createAccount(ctx context.Context, in accountSpec) (httpapi.Reply,
 	return httpapi.Created("/rest/config/v1/ic-domain-accounts/"+string(v.ID), "", accountOf(v)), nil
 }
 
-// checkUnused returns an error if the domain already has an account with this name,
-// before its password is tried. The store checks again, for concurrent
-// requests.
+// checkUnused returns an error if the domain already has an account with this name.
+// createAccount calls it before it tries the password; the store checks again, for
+// concurrent requests.
 func (a *API) checkUnused(ctx context.Context, sid, username string) error {
 	all, err := a.Accounts.Accounts(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *API) tryAccount(ctx context.Context, d desktop.Domain, username string,
 	r, refused := errors.AsType[*session.Refusal](err)
 	_, unreachable := errors.AsType[*desktop.Failure](err)
 	switch {
-	case refused && after > 0:
+	case refused && after > 0: // the throttle refused: the domain was not asked
 		return &fault.Error{
 			Kind: fault.Limited, After: after,
 			Message: "too many attempts with wrong credentials; send verify=false to store the account without verification",

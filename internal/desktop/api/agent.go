@@ -15,7 +15,7 @@ type enrolmentToken struct {
 	ID        string         `json:"id"`
 	Kind      desktop.Kind   `json:"kind"`
 	Component desktop.ID     `json:"component_id"`
-	Token     string         `json:"token,omitempty"` // only in the response that creates it
+	Token     string         `json:"token,omitempty"` // only in the response of createToken
 	CreatedBy string         `json:"created_by"`
 	CreatedAt desktop.Millis `json:"created_at"`
 	ExpiresAt desktop.Millis `json:"expires_at"`
@@ -32,7 +32,7 @@ func tokenOf(t heartbeat.Token) enrolmentToken {
 type tokenSpec struct {
 	Kind      string     `json:"kind" required:"true" enum:"GATEWAY,RDS_SERVER"`
 	Component desktop.ID `json:"component_id" required:"true"`
-	ExpiresIn int        `json:"expires_in_seconds"`
+	ExpiresIn int        `json:"expires_in_seconds"` // 0 for the default
 }
 
 // Validate checks the requested lifetime.

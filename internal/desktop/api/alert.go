@@ -76,8 +76,8 @@ func (a *API) ruleOf(r alert.Rule) rule {
 	return wire
 }
 
-// seconds returns a number of seconds as a duration, or the nearest duration if it is out of
-// range: a product that overflows could be a valid duration.
+// seconds converts a number of seconds to a duration. A number that no duration can represent
+// becomes the nearest duration, because a product that overflows could pass validation.
 func seconds(n int64) time.Duration {
 	const limit = int64(math.MaxInt64 / time.Second)
 	return time.Duration(min(max(n, -limit), limit)) * time.Second
@@ -96,12 +96,12 @@ func (a *API) ruleFrom(s ruleSpec, old alert.Rule) alert.Rule {
 	}, a.Now())
 	r.Channels = make([]alert.Channel, len(s.Channels))
 	for i, ch := range s.Channels {
-		channel := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}
-		index := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == channel.Type && o.URL == channel.URL })
+		target := alert.Channel{Type: alert.ChannelType(ch.Type), URL: ch.URL, To: ch.To, Secret: ch.Secret.Value}
+		index := slices.IndexFunc(old.Channels, func(o alert.Channel) bool { return o.Type == target.Type && o.URL == target.URL })
 		if !ch.Secret.Sent && index >= 0 {
-			channel.Secret = old.Channels[index].Secret
+			target.Secret = old.Channels[index].Secret
 		}
-		r.Channels[i] = channel
+		r.Channels[i] = target
 	}
 	return r
 }

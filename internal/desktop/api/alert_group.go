@@ -42,7 +42,7 @@ func (q *alertQuery) Validate() error {
 	return nil
 }
 
-// since returns the time after which resolved alerts must have ended.
+// since returns the time after which a resolved alert must have ended to be listed.
 func (q alertQuery) since(now time.Time) time.Time {
 	if q.Since == 0 {
 		return now.Add(-24 * time.Hour)
@@ -133,8 +133,8 @@ func (a *API) listAlertGroups(ctx context.Context, q alertQuery) ([]alertGroup, 
 	return out, nil
 }
 
-// groupEncoder returns a function that converts episodes to their wire form, with
-// the names of their rules and their notes.
+// groupEncoder returns a function that converts an episode to its wire form, with
+// the name of its rule and the note on its group.
 func (a *API) groupEncoder(ctx context.Context) (func(alert.Episode) alertGroup, error) {
 	rules, err := a.Rules.Rules(ctx)
 	if err != nil {
@@ -155,8 +155,9 @@ func (a *API) groupEncoder(ctx context.Context) (func(alert.Episode) alertGroup,
 	return func(e alert.Episode) alertGroup {
 		g := a.alertGroupOf(e)
 		g.RuleName = names[e.RuleID]
-		if n := notes[e.Group]; g.State != alert.Resolved {
-			g.note(n, a.Now())
+		// The note is about the open episode of the group, not about earlier ones.
+		if e.State != alert.Resolved {
+			g.note(notes[e.Group], a.Now())
 		}
 		return g
 	}, nil
@@ -190,7 +191,7 @@ func (a *API) alertGroupOf(e alert.Episode) alertGroup {
 
 // noteGroup changes the note of an open group of alerts and returns the group.
 func (a *API) noteGroup(ctx context.Context, group string, change func(*alert.Note)) (alertGroup, error) {
-	// Resolved alerts belong to the group, as in lists: they are counted, and the oldest alert may be one of them.
+	// Read the same alerts as listAlertGroups does by default: the count includes resolved alerts, and the oldest alert may be resolved.
 	alerts, err := a.Rules.Alerts(ctx, alertQuery{}.since(a.Now()))
 	if err != nil {
 		return alertGroup{}, err

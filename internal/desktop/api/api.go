@@ -177,8 +177,9 @@ func (a *API) keyRoutes() []httpapi.Route {
 	}
 }
 
-// agentRoutes returns the routes that agents and gateways call. Heartbeats are
-// marked Safe, because their audit records would hide all others.
+// agentRoutes returns the routes that agents and gateways call, and those that
+// manage their enrolment. Heartbeats are marked Safe, so that they are not
+// audited: their audit records would hide all others.
 func (a *API) agentRoutes() []httpapi.Route {
 	const tokens, agents = "/rest/config/v1/enrollment-tokens", "/rest/config/v1/agents"
 	return []httpapi.Route{

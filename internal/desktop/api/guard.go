@@ -32,8 +32,8 @@ func (a *API) Guard(r *http.Request, need string) (context.Context, error) {
 	return context.WithValue(ctx, callerKey{}, caller), nil
 }
 
-// bearer returns the token of the Authorization header: after the
-// case-insensitive scheme, or without one, as some clients send it.
+// bearer returns the token of the Authorization header. The case of the scheme
+// is ignored. Some clients send the token without a scheme.
 func bearer(r *http.Request) string {
 	value := strings.TrimSpace(r.Header.Get("Authorization"))
 	scheme, token, ok := strings.Cut(value, " ")

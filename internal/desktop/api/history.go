@@ -138,7 +138,7 @@ func (a *API) changeGroupOf(g desktop.ChangeGroup) changeGroup {
 	changes := httpapi.Each(g.Changes, a.changeOf)
 	out := changeGroup{ID: g.ID, Cause: changes[0].Cause, First: changes[0].Timestamp, Count: len(changes), Reasons: changes[0].Reasons}
 	components := make(map[desktop.Ref]bool)
-	rank := func(h desktop.Health) int { return slices.Index(desktop.Healths(), h) }
+	rank := func(h desktop.Health) int { return slices.Index(desktop.Healths(), h) } // 0 is the worst
 	for i, c := range changes {
 		components[desktop.Ref{Kind: c.Kind, ID: c.ID}] = true
 		out.Last = max(out.Last, c.Timestamp)

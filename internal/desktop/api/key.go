@@ -13,14 +13,14 @@ type monitoringKey struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
 	Hint      string         `json:"hint"`
-	Key       string         `json:"key,omitempty"` // only in the response that creates it
+	Key       string         `json:"key,omitempty"` // only in the response of createKey
 	CreatedBy string         `json:"created_by"`
 	CreatedAt desktop.Millis `json:"created_at"`
 	ExpiresAt desktop.Millis `json:"expires_at,omitempty"`
 	LastUsed  desktop.Millis `json:"last_used_at,omitempty"`
 
 	LastAddress string   `json:"last_used_address,omitempty"`
-	Addresses   []string `json:"addresses"` // empty for all
+	Addresses   []string `json:"addresses"` // from which the key can be used; empty for any
 }
 
 func keyOf(k session.Key) monitoringKey {

@@ -45,8 +45,9 @@ func (a *API) login(ctx context.Context, r loginRequest) (tokens, error) {
 	return tokens{got.Access, got.Refresh}, err
 }
 
-// loginLimits returns limits by which logins of users from a known network
-// count against the user instead of the address.
+// loginLimits returns l with one change: a login of a user from a network where
+// that user has logged in before counts against the rate limit of the user
+// instead of that of the address.
 func (a *API) loginLimits(l httpapi.Limits) httpapi.Limits {
 	l.Account = func(r *http.Request) string {
 		var in loginRequest

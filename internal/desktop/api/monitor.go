@@ -11,12 +11,11 @@ import (
 	"vigil/internal/httpapi"
 )
 
-// lists are the monitor lists: path, operation, kind, and the operation that
-// reads one record, for kinds whose records have ids.
+// lists are the monitor lists.
 var lists = []struct {
 	path, operation string
 	kind            desktop.Kind
-	single          string
+	single          string // the operation that reads one record; empty if there is none
 }{
 	{"/rest/monitor/ad-domains", "listADDomainMonitors", desktop.KindDomain, "getADDomainMonitor"},
 	{"/rest/monitor/connection-servers", "listConnectionServerMonitors", desktop.KindConnectionServer, "getConnectionServerMonitor"},
@@ -28,7 +27,7 @@ var lists = []struct {
 	{"/rest/monitor/v1/pods", "listPodMonitors", desktop.KindPod, "getPodMonitor"},
 	{"/rest/monitor/v1/true-sso", "listTrueSSOMonitorInfos", desktop.KindSSOConnector, "getTrueSSOMonitorInfo"},
 	{"/rest/monitor/desktop-composers", "listDesktopComposerMonitors", desktop.KindComposer, "getDesktopComposerMonitor"},
-	{"/rest/monitor/view-composers", "listViewComposerMonitors", desktop.KindComposer, ""},
+	{"/rest/monitor/view-composers", "listViewComposerMonitors", desktop.KindComposer, ""}, // the path that existing clients use
 	{"/rest/monitor/virtual-centers", "listVirtualCenterMonitors", desktop.KindVirtualCenter, "getVirtualCenterMonitor"},
 }
 
@@ -118,6 +117,8 @@ type rdsQuery struct {
 	Text   string `query:"q"`
 }
 
+var rdsStatuses = []desktop.RDSStatus{desktop.RDSStatusOK, desktop.RDSStatusWarning, desktop.RDSStatusError, desktop.RDSStatusDisabled}
+
 // Validate checks the filter. An unknown state or status is an error, because
 // it would silently match nothing.
 func (q *rdsQuery) Validate() error {
@@ -128,9 +129,7 @@ func (q *rdsQuery) Validate() error {
 		}
 	}
 	for status := range strings.SplitSeq(q.Status, ",") {
-		switch desktop.RDSStatus(status) {
-		case "", desktop.RDSStatusOK, desktop.RDSStatusWarning, desktop.RDSStatusError, desktop.RDSStatusDisabled:
-		default:
+		if q.Status != "" && !slices.Contains(rdsStatuses, desktop.RDSStatus(status)) {
 			return fault.Field("status", "must be one of OK, WARNING, ERROR, DISABLED")
 		}
 	}
@@ -153,7 +152,7 @@ func listContains(list, value string) bool {
 func (a *API) record(k desktop.Kind) httpapi.Handler {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		id := desktop.ID(r.PathValue("id"))
-		if k == desktop.KindDomain {
+		if k == desktop.KindDomain { // its public id is the SID
 			id = a.Board.ComponentID(id)
 		}
 		_, encoded, ok := a.Board.Record(k, id)

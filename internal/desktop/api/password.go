@@ -29,10 +29,9 @@ func (p *Password) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal([]byte(`"`+inner+`"`), &text); err != nil {
 		return fault.New(fault.Invalid, "is not valid text")
 	}
-	// A single surrogate decodes to the replacement character, which is not what
-	// the user typed.
-	if strings.ContainsRune(text, utf8.RuneError) && !strings.ContainsRune(inner, utf8.RuneError) &&
-		!strings.Contains(strings.ToLower(inner), `\ufffd`) {
+	// A single surrogate decodes to the replacement character, which users may also type.
+	typed := strings.ContainsRune(inner, utf8.RuneError) || strings.Contains(strings.ToLower(inner), `\ufffd`)
+	if strings.ContainsRune(text, utf8.RuneError) && !typed {
 		return fault.New(fault.Invalid, "contains half of a surrogate pair")
 	}
 	p.Text = secret.NewText(text)

@@ -18,7 +18,7 @@ type pulse struct {
 	Configuration desktop.Millis `json:"configuration"`
 }
 
-// readPulse returns the pulse and the number of the configuration's revision.
+// readPulse returns the pulse and the revision of the configuration.
 func (a *API) readPulse(ctx context.Context) (pulse, desktop.Revision, error) {
 	revision, err := a.Revision(ctx)
 	return pulse{a.Board.Pulse(), desktop.MillisOf(a.Alerts.ChangedAt()), revision.At}, revision, err
@@ -39,7 +39,8 @@ func (a *API) pulse(_ http.ResponseWriter, r *http.Request) (any, error) {
 // pulseInterval is how often the pulse is compared while browsers follow it.
 const pulseInterval = time.Second
 
-// streamPulse returns the handler that sends the pulse after each change.
+// streamPulse returns the handler that sends the pulse after each change. All
+// callers get the same pulse: the feed has a single key.
 func (a *API) streamPulse() httpapi.Handler {
 	feed := httpapi.NewFeed("pulse", pulseInterval, func(ctx context.Context, _ struct{}) (pulse, error) {
 		p, _, err := a.readPulse(ctx)

@@ -64,11 +64,11 @@ func (q sampleQuery) filter(now time.Time) (f desktop.SampleFilter, step time.Du
 		if length > 2*24*time.Hour || f.Since.Before(now.Add(-desktop.FineKept)) {
 			step = desktop.CoarseStep
 		}
-		for length/step > maxPoints {
+		for pointsIn(f, step) > maxPoints {
 			step *= 2
 		}
 	}
-	if length/step > maxPoints {
+	if pointsIn(f, step) > maxPoints {
 		return f, 0, fault.Field("step", "must be larger: a series has at most %d points", maxPoints)
 	}
 	oldest := now.Add(-desktop.FineKept - desktop.FineStep) // with tolerance: a client may round the beginning of its range down
@@ -79,6 +79,13 @@ func (q sampleQuery) filter(now time.Time) (f desktop.SampleFilter, step time.Du
 		return f, 0, fault.Field("step", "must be a multiple of 3600 seconds, because the range begins more than a week ago")
 	}
 	return f, step, nil
+}
+
+// pointsIn returns how many points a series can have in the range of a filter. The steps begin at
+// multiples of their length, so that the first and the last one can be partly outside the range.
+func pointsIn(f desktop.SampleFilter, step time.Duration) int64 {
+	first, last := f.Since.Truncate(step), f.Until.Add(-1).Truncate(step)
+	return int64(last.Sub(first)/step) + 1
 }
 
 type samplePoint struct {
@@ -119,7 +126,8 @@ func (a *API) listSamples(ctx context.Context, q sampleQuery) (samples, error) {
 	}, nil
 }
 
-// seriesOf groups points by part and merges those of the same step.
+// seriesOf groups points by part and merges those of the same step. The points
+// must be ordered by part, then oldest first.
 func seriesOf(found []desktop.Sample, step time.Duration) []sampleSeries {
 	out := []sampleSeries{}
 	var current desktop.Point // the samples of the current step, merged

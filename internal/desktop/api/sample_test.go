@@ -16,18 +16,20 @@ func TestStepsThatAreNotKeptAreRefused(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 3, 4, 0, time.UTC)
 	for _, tt := range []struct {
 		name        string
-		ago, length time.Duration // the range begins so long before now, and is so long
+		ago, length time.Duration // how long before now the range begins, and how long it is
 		step        time.Duration // 0 for the default
 		stored      time.Duration // 0 if the request is refused
 	}{
 		{"fine steps of the last day", day, day, 5 * time.Minute, desktop.FineStep},
 		{"fine steps of a week", 7 * day, 7 * day, 10 * time.Minute, desktop.FineStep},
-		{"fine steps of a week, rounded down", 7*day + 4*time.Second, 7 * day, 10 * time.Minute, desktop.FineStep},
+		{"fine steps of a week whose beginning was rounded down to a minute", 7*day + 4*time.Second, 7 * day, 10 * time.Minute, desktop.FineStep},
 		{"fine steps of eight days", 8 * day, 8 * day, 10 * time.Minute, 0},
 		{"fine steps of a day that ended a week ago", 8 * day, day, 5 * time.Minute, 0},
-		{"a step of more than an hour that is not a multiple of it", 30 * day, 30 * day, 90 * time.Minute, 0},
+		{"a step of 90 minutes, not a multiple of an hour", 30 * day, 30 * day, 90 * time.Minute, 0},
 		{"hours of a month", 30 * day, 30 * day, time.Hour, desktop.CoarseStep},
 		{"days of a month", 30 * day, 30 * day, day, desktop.CoarseStep},
+		{"1999 steps, in parts of 2000 hours", 100 * day, 1999 * time.Hour, time.Hour, desktop.CoarseStep},
+		{"2000 steps, in parts of 2001 hours", 100 * day, 2000 * time.Hour, time.Hour, 0},
 		{"the default of eight days", 8 * day, 8 * day, 0, desktop.CoarseStep},
 		{"the default of a year", 365 * day, 365 * day, 0, desktop.CoarseStep},
 	} {

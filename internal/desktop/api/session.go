@@ -92,6 +92,8 @@ func (a *API) beginSession(_ http.ResponseWriter, r *http.Request) (any, error) 
 	return a.browserSessionOf(session.Caller{ID: login.ID, Name: name, SID: login.User.SID, Role: session.Administrator}, s), nil
 }
 
+// browserSessionOf describes a caller. s is zero if the caller uses no browser
+// session.
 func (a *API) browserSessionOf(c session.Caller, s websession.Session) browserSession {
 	out := browserSession{UserID: c.SID, UserName: c.Name, Role: c.Role, Method: "accessToken"}
 	if c.Role == session.Monitor {
@@ -120,7 +122,7 @@ func (a *API) endSession(ctx context.Context, _ httpapi.None) (httpapi.Reply, er
 		return httpapi.Reply{}, err
 	}
 	err := a.Authenticator.End(ctx, s.Subject, s.Grant, httpapi.Source(ctx))
-	if fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) { // the login has ended already
 		err = nil
 	}
 	return httpapi.NoContent(), err

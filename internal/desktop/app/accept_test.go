@@ -29,7 +29,7 @@ func TestAcceptance(t *testing.T) {
 	}
 	w := start(t, options{
 		size: estate.Demo(), join: true,
-		// Use the intervals of the demo, not the short ones of the other tests.
+		// Zero means the default, as in the demo. The other tests use shorter intervals.
 		estate: func(o *estate.Options) { o.GatewayInterval, o.AgentInterval, o.Failures = 0, 0, 0 },
 		app:    func(o *app.Options) { o.Settings = app.Settings{} },
 	})

@@ -46,7 +46,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	token := w.login().Access
 	const path = "/rest/config/v1/ic-domain-accounts"
 	var domains []desktop.DomainInfo
-	w.until("the domain's SID is known", func() bool {
+	w.until("the SIDs of all domains are known", func() bool {
 		w.expect(200, "GET", "/rest/external/v1/ad-domains", token, nil).decode(t, &domains)
 		return len(domains) == 4
 	})
@@ -58,6 +58,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 		t.Errorf("Location %q, want %q", got, path+"/"+id)
 	}
 	w.expect(200, "GET", path+"/"+id, token, nil)
+	// The case of a name is ignored.
 	w.expect(409, "POST", path, token, object{"ad_domain_id": sid, "username": strings.ToUpper(w.estate.Admin.Username), "password": "x"})
 	refused := w.expect(400, "POST", path, token, object{"ad_domain_id": sid, "username": "clone", "password": "wrong"})
 	if !strings.Contains(string(refused.body), "wrong password") {
@@ -70,7 +71,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	w.expect(204, "PUT", path+"/"+id, token, object{"password": w.estate.Admin.Password})
 	w.expect(204, "PUT", path+"/"+other+"?verify=false", token, object{"password": []string{"n", "e", "w"}})
 	w.expect(404, "PUT", path+"/11111111-1111-4111-8111-111111111111", token, object{"password": "x"})
-	w.expect(400, "DELETE", path+"/nonsense", token, nil)
+	w.expect(400, "DELETE", path+"/nonsense", token, nil) // only DELETE checks that the id is a UUID
 	w.expect(204, "DELETE", path+"/"+other, token, nil)
 	w.expect(404, "DELETE", path+"/"+other, token, nil)
 	w.expect(404, "GET", path+"/nonsense", token, nil)
@@ -79,7 +80,7 @@ func TestInstantCloneAccounts(t *testing.T) {
 	}
 	w.expect(200, "GET", path, token, nil).decode(t, &remaining)
 	if len(remaining) != 1 || remaining[0].ID != id {
-		t.Errorf("left: %v", remaining)
+		t.Errorf("accounts left: %v, want only %s", remaining, id)
 	}
 }
 
@@ -87,17 +88,17 @@ func TestVerifyingAccountsCannotLockThem(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	token := w.login().Access
-	w.until("the inventory is loaded", func() bool { return len(w.app.Board().Domains()) > 0 })
+	w.until("the SID of a domain is known", func() bool { return len(w.app.Board().Domains()) > 0 })
 	domain := w.app.Board().Domains()[0].ID
 	statuses := map[int]int{}
 	for range 15 {
 		a := w.call("POST", "/rest/config/v1/ic-domain-accounts", token, object{"ad_domain_id": domain, "username": "reader", "password": "wrong"})
 		statuses[a.status]++
 	}
-	// The directory locks after ten failures. Six are passed on at once and, over
-	// time, one or two more.
+	// The directory locks an account after ten failures. The server passes on six
+	// attempts at once, and one or two more over time.
 	if w.estate.Domains[0].Locked("reader") || statuses[400] < 6 || statuses[400] > 8 || statuses[400]+statuses[429] != 15 {
-		t.Errorf("locked %v, statuses %v", w.estate.Domains[0].Locked("reader"), statuses)
+		t.Errorf("locked %v, statuses %v; want not locked, 400 for 6 to 8 attempts, 429 for the rest", w.estate.Domains[0].Locked("reader"), statuses)
 	}
 }
 
@@ -156,10 +157,10 @@ func TestMonitoringKeysExpireAndAreLimitedToAddresses(t *testing.T) {
 	w.expect(201, "POST", path, token, object{"name": "here", "addresses": []string{"127.0.0.0/8"}}).decode(t, &ownKey)
 	w.expect(201, "POST", path, token, object{"name": "elsewhere", "addresses": []string{"192.0.2.1"}}).decode(t, &foreignKey)
 	if lifetime := time.Until(time.UnixMilli(ownKey.ExpiresAt)); lifetime < 89*24*time.Hour || lifetime > 90*24*time.Hour {
-		t.Errorf("a key without a requested expiry expires in %s", lifetime)
+		t.Errorf("a key without a requested expiry expires in %s, want 90 days", lifetime)
 	}
 	w.expect(401, "GET", "/rest/monitor/farms", foreignKey.Key, nil)
-	for range 2 { // the second time it is cached
+	for range 2 { // the server has cached the key when the second request comes
 		w.expect(200, "GET", "/rest/monitor/farms", ownKey.Key, nil)
 	}
 	w.expect(400, "POST", path, token, object{"name": "x", "addresses": []string{"nowhere"}})
@@ -191,16 +192,17 @@ func TestHistoryListsChanges(t *testing.T) {
 	w.until("the history has the changes", func() bool {
 		w.expect(200, "GET", "/rest/monitor/history?kind=pod&limit=1000", token, nil).decode(t, &page)
 		// The newest comes first. On a busy machine a check may time out and add
-		// further changes, but none may be missing.
-		expected, before := []string{"UNCHECKED>ONLINE", "OFFLINE>UNCHECKED", "ONLINE>OFFLINE"}, ""
+		// further changes, but none may be missing: each change must lead to the
+		// status from which the next newer one starts.
+		expected, newerFrom := []string{"UNCHECKED>ONLINE", "OFFLINE>UNCHECKED", "ONLINE>OFFLINE"}, ""
 		for _, c := range page.Changes {
 			if c.Part != "cs1.pod1.example" {
 				continue
 			}
-			if before != "" && c.To != before {
-				t.Fatalf("the part became %s and then was %s: %+v", c.To, before, page.Changes)
+			if newerFrom != "" && c.To != newerFrom {
+				t.Fatalf("the part became %s, but the next change starts from %s: %+v", c.To, newerFrom, page.Changes)
 			}
-			before = c.From
+			newerFrom = c.From
 			if len(expected) > 0 && c.From+">"+c.To == expected[0] {
 				expected = expected[1:]
 			}
@@ -296,7 +298,7 @@ func TestEnrolmentByAPI(t *testing.T) {
 	w.expect(204, "DELETE", agents+"/gateways/"+gateway, token, nil)
 	w.expect(404, "DELETE", agents+"/gateways/"+gateway, token, nil)
 	w.expect(404, "DELETE", agents+"/farms/"+gateway, token, nil)
-	w.status(desktop.KindGateway, w.estate.Gateways[0].Name, "", "STALE")
+	w.status(desktop.KindGateway, w.estate.Gateways[0].Name, "", "STALE") // its reports are refused
 }
 
 func TestEveryMonitorListAndItsRecords(t *testing.T) {
@@ -357,15 +359,15 @@ func TestTorture(t *testing.T) {
 	token := w.login().Access
 	gateway := string(w.estate.Gateways[0].ID())
 	document := apitest.Load(t, api.Document)
-	served, err := apidoc.Parse(api.Document)
+	parsed, err := apidoc.Parse(api.Document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := served.Routes("")
+	apiPages, err := parsed.Routes("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := docsite.Routes()
+	docPages, err := docsite.Routes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +375,7 @@ func TestTorture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document.Hide(t, slices.Concat(pages, documents, console))
+	document.Hide(t, slices.Concat(apiPages, docPages, console))
 	apitest.Torture{
 		Document: document, Handler: w.app.Handler(), N: 3000, Seed: 1,
 		Authorize: func(h http.Header) { h.Set("Authorization", "Bearer "+token) },

@@ -64,8 +64,8 @@ type Options struct {
 	Incidents api.IncidentSwitches
 
 	// Prepare is called with the server's URL once it is known, before the
-	// inventory is read. The demo writes the inventory and a simulated history in
-	// it. It may be nil.
+	// inventory is read. The demo uses it to write the inventory and a simulated
+	// history. It may be nil.
 	Prepare func(url string) error
 
 	Settings
@@ -145,7 +145,9 @@ func New(ctx context.Context, o Options) (*App, error) {
 		Store: a.store, Keys: a.keys, Directory: loginDirectory{a.directory, a.board},
 		AccessLife: o.AccessLife, RefreshLife: o.RefreshLife, KeyLife: in.Config.TokenLife, Throttle: o.Throttle, Now: o.Now, Log: o.Log, Report: a.reportLogin,
 	})
-	a.browsers = websession.New(in.DB, websession.Options{Realm: "desktop", Secure: !in.Config.Desktop.PlainHTTP || strings.HasPrefix(in.Config.Desktop.PublicURL, "https:"), Now: o.Now})
+	// Browsers use HTTPS also with a server on plain HTTP if its public address is https: then a proxy terminates TLS.
+	https := !in.Config.Desktop.PlainHTTP || strings.HasPrefix(in.Config.Desktop.PublicURL, "https:")
+	a.browsers = websession.New(in.DB, websession.Options{Realm: "desktop", Secure: https, Now: o.Now})
 	var err error
 	a.server, err = a.newServer()
 	return a, err
@@ -348,7 +350,7 @@ func (a *App) component(agent heartbeat.Agent) (desktop.Ref, bool) {
 // EnrolmentToken creates a token with which the machine of a component may
 // enrol.
 func (a *App) EnrolmentToken(ctx context.Context, agent heartbeat.Agent) (string, error) {
-	_, text, err := a.heartbeats.NewToken(ctx, "command line", agent, 0)
+	_, text, err := a.heartbeats.NewToken(ctx, "command line", agent, 0) // 0: the default lifetime
 	return text, err
 }
 

@@ -29,6 +29,8 @@ func (f *fixture) browser() *browser {
 	return &browser{fixture: f, client: client}
 }
 
+// want sends a request and fails the test unless the response has the wanted
+// status. header has additional headers: a name, its value, the next name, and so on.
 func (b *browser) want(status int, method, path string, body any, header ...string) answer {
 	b.Helper()
 	text, err := json.Marshal(body)
@@ -70,7 +72,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 	login := b.want(200, "POST", "/console/session", w.credentials(w.estate.Admin.Password))
 	if c := login.header.Get("Set-Cookie"); !strings.HasPrefix(c, "__Host-vigil-desktop=") || !strings.Contains(c, "HttpOnly") ||
 		!strings.Contains(c, "Secure") || !strings.Contains(c, "SameSite=Strict") {
-		t.Errorf("cookie %q", c)
+		t.Errorf("cookie %q, want __Host-vigil-desktop with HttpOnly, Secure and SameSite=Strict", c)
 	}
 	var profile struct {
 		UserName  string    `json:"userName"`
@@ -86,7 +88,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 		t.Errorf("profile = %+v, want that of CORP\\admin, for 10 hours", profile)
 	}
 	b.want(200, "GET", "/rest/monitor/farms", nil)
-	b.want(403, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
+	b.want(403, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"}) // the CSRF token is missing
 	b.csrf = profile.CSRFToken
 	b.want(201, "POST", "/rest/config/v1/monitoring-keys", object{"name": "x"})
 	b.want(401, "GET", "/rest/monitor/farms", nil, "Authorization", "Bearer none") // a token has precedence over the cookie
@@ -98,7 +100,7 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 	}
 	b.want(200, "GET", "/rest/config/v1/sessions", nil).decode(t, &sessions)
 	if len(sessions) != 2 || sessions[0].ID != profile.SessionID || !sessions[0].Current || sessions[0].Method != "password" || sessions[1].Method != "accessToken" {
-		t.Errorf("sessions %+v", sessions)
+		t.Errorf("sessions %+v, want that of this browser, then that of the access token", sessions)
 	}
 	b.want(204, "DELETE", "/rest/config/v1/sessions/"+sessions[1].ID, nil)
 	w.expect(401, "GET", "/rest/monitor/farms", token, nil)
@@ -124,11 +126,11 @@ func TestBrowsersLogInWithTheirDomainAccount(t *testing.T) {
 	}
 	b.want(200, "GET", "/rest/config/v1/audit?operation=createMonitoringKey&outcome=success", nil).decode(t, &page)
 	if len(page.Records) != 1 || page.Records[0].ActorName != `CORP\admin` {
-		t.Errorf("audit %+v", page)
+		t.Errorf("audit %+v, want one key created by CORP\\admin", page)
 	}
 	b.want(200, "GET", "/rest/config/v1/audit?limit=1", nil).decode(t, &page)
 	if len(page.Records) != 1 || page.Next == "" {
-		t.Errorf("audit %+v", page)
+		t.Errorf("audit %+v, want one record and a cursor", page)
 	}
 	b.want(200, "GET", "/rest/config/v1/audit?cursor="+page.Next, nil)
 	b.want(400, "GET", "/rest/config/v1/audit?outcome=luck", nil)

@@ -66,7 +66,7 @@ func Check(ctx context.Context, path string, vault inventory.Vault, now func() t
 			f.Warning = warningOf(o, inv, now())
 		}
 		report.Findings[i] = f
-		if targets[i].Ref.Kind == desktop.KindRDSListener {
+		if targets[i].Ref.Kind == desktop.KindRDSListener { // the inventory has the server's address: it is probed after all
 			report.Unprobed--
 		}
 	}
@@ -131,7 +131,7 @@ func warningOf(o desktop.Observation, inv desktop.Inventory, now time.Time) stri
 	return ""
 }
 
-// reasonsOf returns the reasons of the parts of a connector that have a status.
+// reasonsOf returns the reasons of those parts of a connector that have the given status.
 func reasonsOf(r desktop.SSOReading, status desktop.SSOStatus) string {
 	var out []string
 	for _, part := range append([]desktop.SSOPart{r.Domain, r.Template, r.Primary, r.Secondary}, r.CertificateServers...) {

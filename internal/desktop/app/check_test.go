@@ -40,7 +40,7 @@ func TestCheckReportsProblemsWithReasons(t *testing.T) {
 				out[f.Ref.Name] = "warning: " + f.Warning
 			}
 		}
-		if report.Unprobed != 11 {
+		if report.Unprobed != 11 { // 2 gateways and 9 RDS servers
 			t.Errorf("%d machines are not probed, want 11", report.Unprobed)
 		}
 		return out
@@ -52,7 +52,7 @@ func TestCheckReportsProblemsWithReasons(t *testing.T) {
 		begin(name)(w)
 	}
 	got := problems()
-	for name, want := range map[string]string{
+	for name, want := range map[string]string{ // "": any problem
 		"lab.example": "refuses to bind", "Corporate sign-on": "not signed by an accepted signer", "Corporate logon": "no such template",
 		"composer1.corp.example": "certificate", "vc1.corp.example": "", "cs1.pod1.example": "",
 	} {
@@ -76,7 +76,7 @@ func TestCheckReportsProblemsWithReasons(t *testing.T) {
 	}
 	w.estate.Domains[0].Change(func(d *directory.Domain) { d.Groups = nil })
 	if got := problems()["group Desktop Root Administrators"]; !strings.Contains(got, "corp.example has no group Desktop Root Administrators") {
-		t.Errorf("the administrators' group is missing: %q", got)
+		t.Errorf("the problem of the missing administrators' group is %q", got)
 	}
 	if _, err := app.Check(t.Context(), w.dir+"/none.yaml", nil, time.Now); err == nil {
 		t.Error("a missing inventory is accepted")

@@ -27,7 +27,7 @@ func loginEvent(e session.Event, node string) desktop.Event {
 	return out
 }
 
-// severityOf returns the severity of a change to a status with a health.
+// severityOf returns the severity of a change to a status with the given health.
 func severityOf(h desktop.Health) desktop.Severity {
 	switch h {
 	case desktop.HealthOK, desktop.HealthDisabled:

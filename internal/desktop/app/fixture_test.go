@@ -277,8 +277,8 @@ func (f *fixture) callWith(headers http.Header, method, path, token string, body
 
 type object = map[string]any
 
-// credentials returns the body of a login. The API takes a password as a list of
-// strings, which it joins.
+// credentials returns the body of a login. The password is a list of strings, which the
+// server joins; the API also accepts one string.
 func (f *fixture) credentials(password string) object {
 	return object{"domain": f.estate.Admin.Domain, "username": f.estate.Admin.Username, "password": []string{password}}
 }
@@ -331,7 +331,7 @@ func (f *fixture) recordChanges(changes []desktop.Change) {
 	f.changes = append(f.changes, changes...)
 }
 
-// passesThrough calls do and waits until a component has had a short-lived status.
+// passesThrough calls a function and waits until a component has had the wanted status, even if only for a moment.
 func (f *fixture) passesThrough(do func(), kind desktop.Kind, name, part, want string) {
 	f.Helper()
 	f.mu.Lock()
@@ -347,7 +347,7 @@ func (f *fixture) passesThrough(do func(), kind desktop.Kind, name, part, want s
 	})
 }
 
-// edit changes the inventory file, which the server then reloads.
+// edit replaces a text of the inventory file, which the server then reloads.
 func (f *fixture) edit(old, text string) {
 	f.Helper()
 	content, err := os.ReadFile(f.estate.InventoryFile())

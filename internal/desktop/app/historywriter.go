@@ -53,7 +53,9 @@ const lastWrite = 5 * time.Second
 func (w *historyWriter) run(ctx context.Context) {
 	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWrite, cancel) })()
+	// After ctx is done, a running write may take lastWrite.
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWrite, cancel) })
+	defer stop()
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():

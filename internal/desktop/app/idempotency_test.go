@@ -57,7 +57,7 @@ func TestRequestWithIdempotencyKeyIsExecutedOnce(t *testing.T) {
 		t.Errorf("the request and its repetition created %d keys, want 1", n)
 	}
 
-	// A repeated removal gets the stored response; without the key it is 404.
+	// A repeated removal gets the stored response; with another key it is 404.
 	path := rules + "/" + idOf(t, first)
 	deleted := send(204, "k4", "DELETE", path, nil)
 	if second := send(204, "k4", "DELETE", path, nil); second.header.Get("Idempotency-Replayed") != "true" || deleted.header.Get("Idempotency-Replayed") != "" {

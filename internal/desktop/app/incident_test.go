@@ -17,7 +17,7 @@ type step struct {
 	do        func(*fixture)
 	kind      desktop.Kind
 	component string // name of the component
-	part      string
+	part      string // a part, or the connection server whose view it is; empty for the component itself
 	want      string
 }
 
@@ -241,7 +241,7 @@ func TestHangingDomainDelaysNothingElse(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: tiny()})
 	w.status(desktop.KindDomain, "lab.example", self, "FULLY_ACCESSIBLE")
-	w.estate.Domains[2].Break(directory.Hung)
+	w.estate.Domains[2].Break(directory.Hung) // lab.example
 	for range 3 {
 		w.estate.Pods[0].Listener().Set(flakylistener.Down)
 		w.status(desktop.KindPod, "pod-1", "cs1.pod1.example", "OFFLINE")

@@ -23,7 +23,8 @@ func TestListsAreBoundedAsTheDocumentSays(t *testing.T) {
 }
 
 // TestEveryListIsInEveryAnswer checks that the document requires every list in
-// responses. Two lists are optional in requests only.
+// responses. It names two lists that are optional in requests, which use the same
+// schema: a rule that is created without them still has them in responses.
 func TestEveryListIsInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	apitest.Load(t, api.Document).CheckListsAreRequired(t, "Condition.statuses", "Channel.to")

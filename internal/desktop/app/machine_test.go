@@ -80,8 +80,8 @@ func TestVirtualCenterWithAChangedPassword(t *testing.T) {
 	t.Parallel()
 	w := start(t, options{size: estate.Small()})
 	w.status(desktop.KindVirtualCenter, "vc1.corp.example", self, "OK")
-	secret := filepath.Join(w.dir, "estate", "center-1")
-	right, err := os.ReadFile(secret)
+	passwordFile := filepath.Join(w.dir, "estate", "center-1")
+	right, err := os.ReadFile(passwordFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestVirtualCenterWithAChangedPassword(t *testing.T) {
 		password []byte
 		want     string
 	}{{[]byte("wrong"), "INVALID_CREDENTIALS"}, {right, "OK"}} {
-		if err := os.WriteFile(secret, tt.password, 0o600); err != nil {
+		if err := os.WriteFile(passwordFile, tt.password, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		w.estate.Centers[0].Listener().Set(flakylistener.Down)

@@ -36,7 +36,7 @@ func TestOverviewGroupsProblemsByCause(t *testing.T) {
 	if healthy.Sessions.RDSSessions == 0 || healthy.Sessions.Connections == 0 || healthy.Sessions.GatewayConnections == 0 {
 		t.Errorf("sessions = %+v", healthy.Sessions)
 	}
-	for _, k := range healthy.Kinds {
+	for _, k := range healthy.Kinds { // the environment has no event database
 		if k.Kind != desktop.KindEventDatabase && (k.Total == 0 || k.Health[desktop.HealthOK] != k.Total) {
 			t.Errorf("a kind has components that are not healthy, or none: %+v", k)
 		}
@@ -53,7 +53,7 @@ func TestOverviewGroupsProblemsByCause(t *testing.T) {
 		return &o.Problems[i]
 	}
 	w.until("the farm and its servers are one problem", func() bool {
-		p := problem("farm-01")
+		p := problem("farm-01") // counts the farm and its three servers
 		return p != nil && p.Count == 4 && p.Health == desktop.HealthError && len(p.Reasons) > 0 && p.Since > 0
 	})
 	w.until("the server that is down is one problem, and its peers are none", func() bool {
@@ -153,6 +153,8 @@ func TestRDSServersAreFiltered(t *testing.T) {
 	}
 	w.expect(400, "GET", "/rest/monitor/rds-servers?state=nothing", token, nil)
 	w.expect(400, "GET", "/rest/monitor/rds-servers?status=nothing", token, nil)
+	w.expect(400, "GET", "/rest/monitor/rds-servers?status=OK,", token, nil)
+	w.expect(400, "GET", "/rest/monitor/rds-servers?state=AVAILABLE,", token, nil)
 }
 
 func TestComponentHasOneIDEverywhere(t *testing.T) {
@@ -179,7 +181,7 @@ func TestComponentHasOneIDEverywhere(t *testing.T) {
 			Name string `json:"name"`
 		} `json:"changes"`
 	}
-	w.until("the history has the domain under its SID", func() bool {
+	w.until("the history has the domain under its SID", func() bool { // domains[2] is lab.example
 		w.expect(200, "GET", "/rest/monitor/history?id="+domains[2].ID, token, nil).decode(t, &page)
 		return len(page.Changes) > 0
 	})
@@ -203,7 +205,7 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	}))
 	begin("server-down")(w)
 	const path = "/rest/monitor/alert-groups"
-	var groups []struct {
+	type group struct {
 		ID           string      `json:"id"`
 		RuleID       string      `json:"rule_id"`
 		Cause        desktop.Ref `json:"cause"`
@@ -212,25 +214,26 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 		Acknowledged object      `json:"acknowledgement"`
 		Silenced     object      `json:"silence"`
 	}
-	find := func() int {
-		groups = nil
+	find := func() *group { // reads the groups and returns the peer's, or nil
+		var groups []group
 		w.expect(200, "GET", path+"?state=firing", token, nil).decode(t, &groups)
-		for i, g := range groups {
-			if g.Cause.Name == peer {
-				return i
+		for i := range groups {
+			if groups[i].Cause.Name == peer {
+				return &groups[i]
 			}
 		}
-		return -1
+		return nil
 	}
 	w.until("the server that is down is one group of many alerts", func() bool {
-		i := find()
-		return i >= 0 && groups[i].Count > 5 && groups[i].RuleID == rule
+		g := find()
+		return g != nil && g.Count > 5 && g.RuleID == rule
 	})
-	id := groups[find()].ID
+	id := find().ID
 	alerts, err := w.app.Store().Alerts(t.Context(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Add an alert of the group that has ended: the group counts it, but not as open.
 	ended := alerts[slices.IndexFunc(alerts, func(a alert.Alert) bool { return a.Group() == id })]
 	ended.Subject.Part, ended.State, ended.ResolvedAt = "a part that recovered", alert.Resolved, ended.Since.Add(time.Millisecond)
 	if err := w.app.Store().Apply(t.Context(), []alert.Transition{{RuleVersion: 1, Alert: ended}}); err != nil {
@@ -246,18 +249,19 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 	}
 	until := desktop.MillisOf(time.Now().Add(time.Hour))
 	w.expect(200, "PUT", path+"/"+id+"/silence", token, object{"until": until, "reason": "works"})
-	if g := groups[find()]; g.Acknowledged["comment"] != "on it" || g.Silenced["reason"] != "works" {
+	if g := find(); g.Acknowledged["comment"] != "on it" || g.Silenced["reason"] != "works" {
 		t.Errorf("the group is %+v, want it acknowledged and silenced", g)
 	}
 	w.expect(400, "PUT", path+"/"+id+"/silence", token, object{"until": 1})
 	w.expect(404, "PUT", path+"/11111111-1111-4111-8111-111111111111/acknowledgement", token, object{})
 	w.expect(200, "DELETE", path+"/"+id+"/silence", token, nil)
 	w.expect(200, "DELETE", path+"/"+id+"/acknowledgement", token, nil)
-	if g := groups[find()]; g.Acknowledged != nil || g.Silenced != nil {
+	if g := find(); g.Acknowledged != nil || g.Silenced != nil {
 		t.Errorf("the group is %+v, want it neither acknowledged nor silenced", g)
 	}
 	end("server-down")(w)
-	w.until("the group is resolved", func() bool { return find() < 0 })
+	w.until("the group is resolved", func() bool { return find() == nil })
+	var groups []group
 	w.expect(200, "GET", path+"?state=RESOLVED&since=1", token, nil).decode(t, &groups)
 	if len(groups) == 0 {
 		t.Error("a resolved group is not listed")
@@ -276,6 +280,7 @@ func TestAlertsOfOneCauseAreOneGroup(t *testing.T) {
 		t.Errorf("the history has %+v", history.Groups)
 	}
 	w.expect(400, "GET", "/rest/monitor/history/groups?limit=1000", token, nil)
+	// The limit of 200 counts characters and not bytes.
 	w.expect(200, "GET", "/rest/monitor/history?q="+url.QueryEscape(strings.Repeat("é", 200)), token, nil)
 	w.expect(400, "GET", "/rest/monitor/history?q="+url.QueryEscape(strings.Repeat("é", 201)), token, nil)
 }
@@ -287,7 +292,7 @@ func TestMeasuresAreStoredOverTime(t *testing.T) {
 	token := w.login().Access
 	w.until("the server has sessions", func() bool { return w.overview(token).Sessions.RDSSessions == 70 })
 	o := options{size: tiny()}
-	w.stop() // stores the points of the current steps, which have not passed
+	w.stop() // stores the points of the current steps, which are not over yet
 	w.run(o)
 	token = w.login().Access
 	var got struct {

@@ -35,9 +35,9 @@ type realFixture struct {
 	*fixture
 	samba, xrdp, postgres string // folders of the scripts
 	database              atomic.Pointer[url.URL]
-	proxy                 net.Listener
-	rdp                   string
-	loggedIn              int // successful logins, with those that the event database had before
+	proxy                 net.Listener // forwards to the database
+	rdp                   string       // address of the session host
+	loggedIn              int          // successful logins, including those that the event database had at the start
 }
 
 const realPassword = "Passw0rd!Test"
@@ -319,7 +319,7 @@ func (r *realFixture) checkHost() {
 	}()
 	r.status(desktop.KindRDSServer, "host", "state", "AVAILABLE")
 	r.status(desktop.KindFarm, "farm", "", "OK")
-	script(r.T, "xrdp.sh", "end", r.xrdp)
+	script(r.T, "xrdp.sh", "pause", r.xrdp)
 	r.status(desktop.KindRDSServer, "host", "state", "AGENT_ERR_PROTOCOL_FAILURE")
 	r.status(desktop.KindFarm, "farm", "", "ERROR")
 	script(r.T, "xrdp.sh", "start", r.xrdp)

@@ -175,8 +175,8 @@ func (a *App) probeSelf() {
 	}
 }
 
-// eventDatabase returns the probe of the event database, which also receives
-// this server's events.
+// eventDatabase returns the probe of the event database and the function that the scheduler
+// calls when it closes the target. The database also receives this server's events.
 func (a *App) eventDatabase(spec desktop.EventDatabase) (probe.Probe, func()) {
 	if a.eventDB != nil && a.eventDBSpec == spec {
 		// A reload did not change the database. The scheduler keeps the old target and closes the new one,

@@ -29,12 +29,12 @@ func SettingsOf(ctx context.Context, c config.Desktop) (Settings, error) {
 	if err != nil {
 		return Settings{}, fmt.Errorf("read desktop.webhook.ca_file: %w", err)
 	}
-	mail, err := mailOf(ctx, c.Mail)
+	mailOptions, err := mailOf(ctx, c.Mail)
 	if err != nil {
 		return Settings{}, err
 	}
 	return Settings{
-		AccessLife: c.AccessLife, RefreshLife: c.RefreshLife, HistoryKept: c.HistoryKept, Mail: mail,
+		AccessLife: c.AccessLife, RefreshLife: c.RefreshLife, HistoryKept: c.HistoryKept, Mail: mailOptions,
 		Throttle: session.ThrottleOptions{
 			PerUser: c.Login.FailuresPerUser, PerAddress: c.Login.FailuresPerAddress,
 			Window: c.Login.Window, MaxWait: c.Login.MaxWait,

@@ -66,10 +66,10 @@ func TestEveryTrustRelationship(t *testing.T) {
 	trust("emea.corp.example", desktop.TrustTwoWayForest)
 	trust("lab.example", desktop.TrustTwoWay)
 	trust("partner.example", desktop.TrustFromBroker)
-	change := func(f func(*directory.Trust)) {
+	change := func(f func(*directory.Trust)) { // of partner.example
 		primary.Change(func(d *directory.Domain) { f(&d.Trusts[2]) })
 	}
-	change(func(t *directory.Trust) { t.Direction = 1 })
+	change(func(t *directory.Trust) { t.Direction = 1 }) // inbound
 	trust("partner.example", desktop.TrustToBroker)
 	change(func(t *directory.Trust) { t.Direction = 0 }) // a disabled trust
 	trust("partner.example", desktop.TrustUnknown)
@@ -140,7 +140,7 @@ func TestEveryPartOfSingleSignOn(t *testing.T) {
 	const name, issuer = "Corporate logon", "CORP-Issuing-CA"
 	part := func(part, want string) { t.Helper(); w.status(desktop.KindSSOConnector, name, part, want) }
 	corp := w.estate.Domains[0]
-	show := func(remaining time.Duration) {
+	expireIn := func(remaining time.Duration) {
 		t.Helper()
 		authority, err := pki.New(issuer, pki.Validity{From: time.Now().Add(-48 * time.Hour), To: time.Now().Add(remaining)})
 		if err != nil {
@@ -149,11 +149,11 @@ func TestEveryPartOfSingleSignOn(t *testing.T) {
 		corp.Change(func(d *directory.Domain) { d.Issuers[0].Certificate = authority.Certificate().Raw })
 	}
 	part("certificates "+issuer, "OK")
-	show(5 * 24 * time.Hour)
+	expireIn(5 * 24 * time.Hour)
 	part("certificates "+issuer, "WARN")
-	show(-time.Hour)
+	expireIn(-time.Hour)
 	part("certificates "+issuer, "ERROR")
-	show(365 * 24 * time.Hour)
+	expireIn(365 * 24 * time.Hour)
 	part("", "OK")
 	w.estate.Enrollment[0].Listener().Set(flakylistener.Down)
 	part("enrollment localhost", "ERROR")
@@ -229,7 +229,9 @@ func TestReloadKeepsTheEventDatabaseOpen(t *testing.T) {
 	w := start(t, options{size: tiny(), estate: func(o *estate.Options) { o.Events = 100 }})
 	status := func() { t.Helper(); w.status(desktop.KindEventDatabase, "127.0.0.1", "", "CONNECTED") }
 	status()
-	for failures := 2; failures <= 3; failures++ { // the second reload begins when the first has ended
+	// The board has a new inventory before the scheduler has. Therefore there are two reloads: the second
+	// begins when the first has ended.
+	for failures := 2; failures <= 3; failures++ {
 		w.edit(fmt.Sprintf("failures_before_down: %d", failures-1), fmt.Sprintf("failures_before_down: %d", failures))
 		w.until("the inventory is reloaded", func() bool { return w.app.Board().Inventory().Policy.FailuresBeforeDown == failures })
 	}

@@ -23,6 +23,7 @@ func TestBindsOfAnAcceptedPasswordDoNotWaitForEachOther(t *testing.T) {
 		ended := make(chan error, 20)
 		for range cap(ended) {
 			go func() {
+				// The hash of the password must not be zero, which would count as accepted.
 				ended <- c.bindService(t.Context(), d, [32]byte{1}, func() error { time.Sleep(time.Second); return nil })
 			}()
 		}

@@ -43,7 +43,7 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 		return nil, err
 	}
 	outer := config
-	if d.StartTLS {
+	if d.StartTLS { // TLS begins later, on the connected socket
 		outer = nil
 	}
 	socket, err := reach.Connect(ctx, controller, outer)
@@ -53,7 +53,8 @@ func dial(ctx context.Context, d desktop.Domain, controller string, now func() t
 	firstErr := new(reach.FirstError)
 	watched := reach.Watch(socket, firstErr)
 	stop := context.AfterFunc(ctx, func() { _ = watched.Close() })
-	c := &conn{Conn: ldap.NewConn(watched, !d.StartTLS), controller: controller, stop: stop, firstErr: firstErr}
+	isTLS := !d.StartTLS
+	c := &conn{Conn: ldap.NewConn(watched, isTLS), controller: controller, stop: stop, firstErr: firstErr}
 	c.SetTimeout(operationTimeout)
 	c.Start()
 	if d.StartTLS {
@@ -115,7 +116,7 @@ func (c *conn) root() (root, error) {
 	}, nil
 }
 
-// isBound reports whether the bound user has a binary SID: the rootDSE shows users the SIDs of their token.
+// isBound reports whether the bound user has the given SID, in binary form: the rootDSE shows users the SIDs of their token.
 func (c *conn) isBound(sid []byte) (bool, error) {
 	e, err := c.one("", ldap.ScopeBaseObject, "(objectClass=*)", "tokenGroups")
 	if err != nil || e == nil {
@@ -163,6 +164,7 @@ func (c *conn) afterBind(bind, do func() error) error {
 // unless the controller has answered.
 func cause(firstErr *reach.FirstError, err error) error {
 	var e *ldap.Error
+	// Codes below ErrorNetwork are answers of the controller; the others are errors of the library.
 	if errors.As(err, &e) && e.ResultCode < ldap.ErrorNetwork || firstErr.Err() == nil {
 		return err
 	}

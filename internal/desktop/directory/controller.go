@@ -25,8 +25,8 @@ func (systemResolver) LookupSRV(ctx context.Context, service, proto, name string
 	return net.DefaultResolver.LookupSRV(ctx, service, proto, name)
 }
 
-// attempt limits the time of one controller, so that one that hangs leaves time
-// for the next. The last controller, which has no next one, gets lastAttempt.
+// attempt limits the time for one controller: if it hangs, time remains for the
+// next. The last controller gets lastAttempt.
 const (
 	attempt     = 6 * time.Second
 	lastAttempt = 15 * time.Second
@@ -56,7 +56,7 @@ func (c *Client) controllers(ctx context.Context, d *domain) ([]string, error) {
 				Cause: desktop.Unreachable, Reason: "DNS returned no controllers of " + d.spec.DNSName, Err: err,
 			}
 		}
-		for _, r := range records { // the record's port is that of plain LDAP
+		for _, r := range records { // the record's port is not used: it is that of plain LDAP
 			addresses = append(addresses, strings.TrimSuffix(r.Target, "."))
 		}
 	}
@@ -133,7 +133,8 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 		}
 		err := c.try(ctx, d, address, limit, do)
 		if err == nil || !tryNext(err) {
-			d.note(ctx, address, c.options.Now(), err == nil || failureOf(address, err).Cause != desktop.Unreachable)
+			answered := err == nil || failureOf(address, err).Cause != desktop.Unreachable
+			d.note(ctx, address, c.options.Now(), answered)
 			if err == nil {
 				return nil
 			}
@@ -142,7 +143,8 @@ func (c *Client) with(ctx context.Context, d *domain, do func(*conn) error) erro
 			}
 			return failureOf(address, err)
 		}
-		d.note(ctx, address, c.options.Now(), false)
+		const answered = false // being too busy counts as no answer too
+		d.note(ctx, address, c.options.Now(), answered)
 		failures = append(failures, failureOf(address, err))
 		if ctx.Err() != nil {
 			break

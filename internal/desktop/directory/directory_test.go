@@ -59,8 +59,8 @@ func (f *fixture) Secret(context.Context, desktop.SecretRef) (string, error) {
 
 func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.clock.Load())) }
 
-// start starts a domain with a number of controllers. Edit may change the
-// inventory.
+// start starts a domain with the given number of controllers. The function edit
+// changes the inventory; nil leaves it as it is.
 func start(t *testing.T, controllers int, edit func(*desktop.Inventory)) *fixture {
 	t.Helper()
 	validity := pki.Around(time.Now(), 1000*time.Hour)
@@ -99,6 +99,12 @@ func start(t *testing.T, controllers int, edit func(*desktop.Inventory)) *fixtur
 	return s
 }
 
+// nameGroupBySID gives the administrator group by its SID: a login then need not bind as the service account
+// to look up the group.
+func nameGroupBySID(inv *desktop.Inventory) {
+	inv.Administrators[0].SID = corp().GroupSID("Root Admins")
+}
+
 func reasonOf(err error) directory.Reason {
 	if r, ok := errors.AsType[*directory.Refusal](err); ok {
 		return r.Reason
@@ -124,7 +130,7 @@ func TestLogin(t *testing.T) {
 		{"an empty password", "alice", "", directory.EmptyPassword, false},
 		{"a principal name", "alice@corp.example", "right", directory.BadName, false},
 		{"a name with a domain", `CORP\alice`, "right", directory.BadName, false},
-		{"a filter for a name", "*)(sAMAccountName=alice", "right", directory.WrongCredentials, true},
+		{"an LDAP filter as the user name", "*)(sAMAccountName=alice", "right", directory.WrongCredentials, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			user, err := s.client.Login(t.Context(), "d1", tt.user, tt.password)
@@ -142,17 +148,18 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestLoginReadsTheGroupsOfTheBoundUser has a user whose principal name is the account name of an
-// administrator: a controller binds that user when the NetBIOS name is unknown.
+// TestLoginReadsTheGroupsOfTheBoundUser checks that a login as alice, an administrator, does not succeed with
+// the password of mallory, whose principal name is alice@corp.example. Without a NetBIOS name in the inventory,
+// the login binds with that principal name, and the controller binds mallory.
 func TestLoginReadsTheGroupsOfTheBoundUser(t *testing.T) {
 	t.Parallel()
 	s := start(t, 1, func(inv *desktop.Inventory) {
 		inv.Domains[0].NetBIOSName = ""
-		inv.Administrators[0].SID = corp().GroupSID("Root Admins")
+		nameGroupBySID(inv)
 	})
 	s.controllers[0].Change(func(d *sim.Domain) {
 		d.Users = append(d.Users, sim.User{Name: "mallory", Password: "own", PrincipalName: "alice@corp.example"})
-		d.Users[1].PrincipalName = "alice.smith@corp.example"
+		d.Users[1].PrincipalName = "alice.smith@corp.example" // the account alice
 	})
 	if user, err := s.client.Login(t.Context(), "d1", "alice", "own"); reasonOf(err) != directory.NotAdministrator {
 		t.Errorf("Login of mallory = %+v, %v, want %q", user, err, directory.NotAdministrator)
@@ -171,7 +178,7 @@ func TestLoginReadsTheGroupsOfTheBoundUser(t *testing.T) {
 
 func TestEmptyPasswordNeverReachesTheDirectory(t *testing.T) {
 	t.Parallel()
-	s := start(t, 1, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
+	s := start(t, 1, nameGroupBySID)
 	if _, err := s.client.Login(t.Context(), "d1", "alice", ""); reasonOf(err) != directory.EmptyPassword {
 		t.Errorf("Login = %v, want %q", err, directory.EmptyPassword)
 	}
@@ -219,7 +226,7 @@ func TestLoginFailsOverToTheNextController(t *testing.T) {
 // password in the same login: the one that hangs may have counted it.
 func TestLoginAvoidsAControllerThatHungDuringABind(t *testing.T) {
 	t.Parallel()
-	s := start(t, 2, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
+	s := start(t, 2, nameGroupBySID)
 	s.controllers[0].Break(sim.BindHung)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -249,7 +256,7 @@ func TestControllersAreNotBlamedForCallersThatLeave(t *testing.T) {
 
 func TestWrongPasswordIsTriedOnOneController(t *testing.T) {
 	t.Parallel()
-	s := start(t, 3, func(inv *desktop.Inventory) { inv.Administrators[0].SID = corp().GroupSID("Root Admins") })
+	s := start(t, 3, nameGroupBySID)
 	_, _ = s.client.Login(t.Context(), "d1", "bob", "wrong")
 	if n := s.controllers[0].Binds() + s.controllers[1].Binds() + s.controllers[2].Binds(); n != 1 {
 		t.Errorf("%d controllers saw the password, want 1", n)
@@ -329,8 +336,7 @@ func TestSurveyClassifiesFailures(t *testing.T) {
 		{"controllers accept pings only", func(s *fixture, _ *desktop.Inventory) { s.controllers[0].Break(sim.PingOnly) }, desktop.Denied},
 		{"its certificate is not trusted", func(_ *fixture, inv *desktop.Inventory) { inv.Domains[0].Trust.CAPEM = "" }, desktop.Untrusted},
 		{"the service account is refused", func(s *fixture, _ *desktop.Inventory) { s.password.Store("wrong") }, desktop.Refused},
-		{"TLS is unavailable while pings are answered", func(s *fixture, inv *desktop.Inventory) {
-			// LDAPS on a closed port, while plain LDAP and pings work.
+		{"nothing listens at the only address", func(_ *fixture, inv *desktop.Inventory) {
 			dead, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				panic(err)
@@ -347,7 +353,7 @@ func TestSurveyClassifiesFailures(t *testing.T) {
 			s.client.Configure(inv)
 			timeout := 30 * time.Second
 			if strings.HasSuffix(tt.name, "hangs") {
-				timeout = 3 * time.Second // limited by this timeout alone
+				timeout = 3 * time.Second // the client itself would wait longer
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
@@ -377,8 +383,8 @@ func TestCheckCloneAccountChecksCredentialsAndPermissionToCreateComputers(t *tes
 		name, ou, user, password string
 		reason                   directory.Reason
 	}{
-		{"right", "", "bob", "right", ""},
-		{"wrong", "", "bob", "wrong", directory.WrongCredentials},
+		{"right password", "", "bob", "right", ""},
+		{"wrong password", "", "bob", "wrong", directory.WrongCredentials},
 		{"may create computers", clones, "alice", "right", ""},
 		{"may not create computers", clones, "bob", "right", directory.CannotJoin},
 		{"the organisational unit does not exist", "OU=None,DC=corp,DC=example", "alice", "right", directory.CannotJoin},

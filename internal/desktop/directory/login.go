@@ -79,12 +79,14 @@ func (c *Client) CheckCloneAccount(ctx context.Context, id desktop.ID, username,
 	})
 }
 
-// asUser binds as a user and calls do.
+// asUser binds as a user and passes the connection to do.
 func (c *Client) asUser(ctx context.Context, d *domain, username, password string, do func(*conn, root) error) error {
-	return c.bindAs(ctx, d, username, password, func(bind func() error) error { return bind() }, do)
+	unguarded := func(bind func() error) error { return bind() }
+	return c.bindAs(ctx, d, username, password, unguarded, do)
 }
 
-// bindAs binds as a user by way of guard, which may refuse it, and calls do.
+// bindAs binds as a user and passes the connection to do. The function guard calls bind, or returns an error
+// instead.
 func (c *Client) bindAs(ctx context.Context, d *domain, username, password string, guard func(bind func() error) error, do func(*conn, root) error) error {
 	switch {
 	case password == "":
@@ -107,8 +109,8 @@ func (c *Client) bindAs(ctx context.Context, d *domain, username, password strin
 	return err
 }
 
-// bindName returns the name that a user of a domain binds with. While the NetBIOS name is unknown it
-// is a principal name, which may bind another user (see boundUser).
+// bindName returns the name that a user of a domain binds with. While the NetBIOS name of the domain is
+// unknown, the user binds with a principal name, which may bind another user (see boundUser).
 func bindName(d *domain, username string) string {
 	if netbios := d.netbiosName(); netbios != "" {
 		return netbios + `\` + username
@@ -149,7 +151,8 @@ func whoIs(conn *conn, r root, username string) (User, []string, error) {
 
 // boundUser returns the entry of the bound user, or nil when it is not found. A controller looks for a
 // name with an @ among the principal names of the forest first, and then among the account names of its
-// domain: the principal name of one user, also of another domain, may be the account name of another.
+// domain. A bind with alice@corp.example may therefore bind not the account alice, but a user, even of
+// another domain, with that principal name.
 func boundUser(conn *conn, r root, username string) (*ldap.Entry, error) {
 	find := func(attribute, value string) ([]*ldap.Entry, error) {
 		filter := fmt.Sprintf("(&(objectCategory=person)(%s=%s))", attribute, ldap.EscapeFilter(value))
@@ -169,7 +172,7 @@ func boundUser(conn *conn, r root, username string) (*ldap.Entry, error) {
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}
-	if isPrincipal {
+	if isPrincipal { // the controller may have bound a user of another domain, who has no entry in this domain
 		if bound, err := conn.isBound(found[0].GetRawAttributeValue("objectSid")); err != nil || !bound {
 			return nil, err
 		}
@@ -181,7 +184,7 @@ func boundUser(conn *conn, r root, username string) (*ldap.Entry, error) {
 // Groups are rarely replaced by another of the same name.
 const groupLife = 10 * time.Minute
 
-// A MissingGroup is the error that a domain has no group with a name.
+// A MissingGroup is the error for a group name that a domain does not have.
 type MissingGroup struct{ Domain, Name string }
 
 func (g *MissingGroup) Error() string { return "the domain " + g.Domain + " has no group " + g.Name }
@@ -194,9 +197,9 @@ func (c *Client) CheckGroup(ctx context.Context, g desktop.AdministratorGroup) e
 }
 
 // administratorSIDs returns the SIDs of the administrator groups. A group that
-// cannot be looked up is skipped while another one is known. If no group
-// exists, it returns a *Refusal rather than a failure, because retrying does
-// not help.
+// cannot be looked up is skipped if the SID of another group is known. If no
+// group exists, administratorSIDs returns a *Refusal rather than a failure,
+// because retrying does not help.
 func (c *Client) administratorSIDs(ctx context.Context) ([]string, error) {
 	c.mu.RLock()
 	groups := c.administrators
@@ -237,11 +240,11 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 		return "", err
 	}
 	d.mu.Lock()
-	known, ok := d.groups[strings.ToLower(g.Name)]
+	cached, isCached := d.groups[strings.ToLower(g.Name)]
 	d.mu.Unlock()
 	now := c.options.Now()
-	if ok && now.Sub(known.readAt) < groupLife {
-		return known.sid, nil
+	if isCached && now.Sub(cached.readAt) < groupLife {
+		return cached.sid, nil
 	}
 	var sid string
 	err = c.asService(ctx, d, func(conn *conn, r root) error {
@@ -257,8 +260,8 @@ func (c *Client) groupSID(ctx context.Context, g desktop.AdministratorGroup) (st
 		return err
 	})
 	if err != nil {
-		if _, missing := errors.AsType[*MissingGroup](err); ok && !missing {
-			return known.sid, nil // use the cached SID while the directory is unavailable
+		if _, missing := errors.AsType[*MissingGroup](err); isCached && !missing {
+			return cached.sid, nil // use the cached SID while the directory is unavailable
 		}
 		return "", err
 	}

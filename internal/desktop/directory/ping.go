@@ -24,7 +24,7 @@ type Pong struct {
 	Site        string
 }
 
-// pingWait is how long to wait for the response to one packet; UDP may lose it.
+// pingWait is how long to wait for the response to one packet.
 const pingWait = time.Second
 
 // Ping queries over connectionless LDAP whether a controller serves a domain.
@@ -42,7 +42,7 @@ func Ping(ctx context.Context, address, domain string) (Pong, error) {
 		return Pong{}, err
 	}
 	answer := make([]byte, 4096)
-	for range 2 {
+	for range 2 { // UDP may lose a packet
 		if _, err = conn.Write(request); err != nil {
 			continue
 		}
@@ -54,14 +54,15 @@ func Ping(ctx context.Context, address, domain string) (Pong, error) {
 		if err == nil {
 			return decodePong(answer[:n])
 		}
-		if errors.Is(err, net.ErrClosed) {
+		if errors.Is(err, net.ErrClosed) { // ctx is done
 			break
 		}
 	}
 	return Pong{}, err
 }
 
-// pingRequest encodes the LDAP search of a ping.
+// pingRequest encodes the LDAP search of a ping. The flags in NtVer request a
+// NETLOGON_SAM_LOGON_RESPONSE_EX, see decodeNetlogon.
 func pingRequest(domain string) ([]byte, error) {
 	filter, err := ldap.CompileFilter(fmt.Sprintf(`(&(DnsDomain=%s)(NtVer=\16\00\00\00))`, ldap.EscapeFilter(domain)))
 	if err != nil {
@@ -70,22 +71,24 @@ func pingRequest(domain string) ([]byte, error) {
 	octets := func(s string) *ber.Packet {
 		return ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, s, "")
 	}
-	number := func(tag ber.Tag) *ber.Packet {
+	zero := func(tag ber.Tag) *ber.Packet {
 		return ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, tag, 0, "")
 	}
 	search := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchRequest, nil, "")
-	search.AppendChild(octets(""))
-	search.AppendChild(number(ber.TagEnumerated)) // scope: base
-	search.AppendChild(number(ber.TagEnumerated)) // aliases: never
-	search.AppendChild(number(ber.TagInteger))    // no size limit
-	search.AppendChild(number(ber.TagInteger))    // no time limit
-	search.AppendChild(ber.NewBoolean(ber.ClassUniversal, ber.TypePrimitive, ber.TagBoolean, false, ""))
+	search.AppendChild(octets(""))              // base object: the rootDSE
+	search.AppendChild(zero(ber.TagEnumerated)) // scope: base
+	search.AppendChild(zero(ber.TagEnumerated)) // aliases: never
+	search.AppendChild(zero(ber.TagInteger))    // no size limit
+	search.AppendChild(zero(ber.TagInteger))    // no time limit
+	typesOnly := ber.NewBoolean(ber.ClassUniversal, ber.TypePrimitive, ber.TagBoolean, false, "")
+	search.AppendChild(typesOnly)
 	search.AppendChild(filter)
 	attributes := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSequence, nil, "")
 	attributes.AppendChild(octets("netlogon"))
 	search.AppendChild(attributes)
 	message := ber.Encode(ber.ClassUniversal, ber.TypeConstructed, ber.TagSequence, nil, "")
-	message.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, 1, ""))
+	messageID := ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, 1, "")
+	message.AppendChild(messageID)
 	message.AppendChild(search)
 	return message.Bytes(), nil
 }
@@ -94,7 +97,7 @@ func pingRequest(domain string) ([]byte, error) {
 var errNoPong = errors.New("the controller does not serve the domain")
 
 // decodePong decodes the response to a ping. Anybody may send UDP packets, so
-// every length in it is checked.
+// every length in the response is checked.
 func decodePong(packet []byte) (Pong, error) {
 	message, err := ber.DecodePacketErr(packet)
 	if err != nil {
@@ -104,14 +107,15 @@ func decodePong(packet []byte) (Pong, error) {
 	if entry == nil || entry.ClassType != ber.ClassApplication || entry.Tag != ldap.ApplicationSearchResultEntry {
 		return Pong{}, errNoPong
 	}
-	values := child(child(child(entry, 1), 0), 1) // first attribute, its values
-	value := child(values, 0)
+	attribute := child(child(entry, 1), 0) // the first of the entry's attributes
+	value := child(child(attribute, 1), 0) // the first of the attribute's values
 	if value == nil || value.Data == nil {
 		return Pong{}, errNoPong
 	}
 	return decodeNetlogon(value.Data.Bytes())
 }
 
+// child returns child i of a packet, or nil if there is none.
 func child(p *ber.Packet, i int) *ber.Packet {
 	if p == nil || i >= len(p.Children) {
 		return nil
@@ -141,8 +145,9 @@ func decodeNetlogon(b []byte) (Pong, error) {
 	return Pong{Forest: names[0], Domain: names[1], Host: names[2], NetBIOSName: names[3], Site: names[6]}, nil
 }
 
-// decodeName decodes a name with DNS compression. It returns the offset of the
-// next name.
+// decodeName decodes a name with DNS compression: two bytes whose first two bits
+// are set refer to the offset of the rest of the name. It returns the offset after
+// the first such reference or, without one, after the name: the next name is there.
 func decodeName(b []byte, offset int) (name string, next int, ok bool) {
 	var labels []string
 	for jumps := 0; offset < len(b); {

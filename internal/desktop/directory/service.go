@@ -10,8 +10,8 @@ import (
 	"vigil/internal/desktop"
 )
 
-// serviceAccount is what is known about the password of a domain's service account. A reload that
-// does not change the account keeps it.
+// serviceAccount records which password of a domain's service account the directory accepted, and which it
+// refused. A reload of the inventory keeps the record, unless it changes the account.
 type serviceAccount struct {
 	slot chan struct{} // semaphore of binds with a password that was not accepted yet
 
@@ -34,7 +34,7 @@ type refused struct {
 // observation window is unknown: longer than the usual half hour.
 const refusedWait = 31 * time.Minute
 
-// asService binds as the domain's service account and calls do.
+// asService binds as the domain's service account and passes the connection to do.
 func (c *Client) asService(ctx context.Context, d *domain, do func(*conn, root) error) error {
 	password, err := c.options.Secrets.Secret(ctx, d.spec.BindPassword)
 	if err != nil {
@@ -66,13 +66,14 @@ func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]by
 	if !d.service.hasAccepted(sum) {
 		select {
 		case d.service.slot <- struct{}{}:
-			if d.service.hasAccepted(sum) { // another bind succeeded meanwhile: those that wait need not wait for this one
-				<-d.service.slot
-			} else {
-				defer func() { <-d.service.slot }()
-			}
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		release := func() { <-d.service.slot }
+		if d.service.hasAccepted(sum) { // accepted meanwhile: the other waiting binds may run together
+			release()
+		} else {
+			defer release()
 		}
 		if f := d.stillRefused(sum, c.options.Now()); f != nil {
 			return f
@@ -82,10 +83,11 @@ func (c *Client) bindService(ctx context.Context, d *domain, sum [sha256.Size]by
 	d.service.mu.Lock()
 	defer d.service.mu.Unlock()
 	if refusal := refusalOf(err); refusal != nil && refusal.Counted {
-		d.service.accepted, d.service.refused = [sha256.Size]byte{}, refused{sum, c.options.Now(), d.serviceRefused(refusal)}
+		d.service.accepted = [sha256.Size]byte{}
+		d.service.refused = refused{sum, c.options.Now(), d.serviceRefused(refusal)}
 	} else if err == nil {
 		d.service.accepted = sum
-		if d.service.refused.sum == sum { // otherwise a longer window that is read later could block this password again
+		if d.service.refused.sum == sum { // a longer window that is read later must not block the password again
 			d.service.refused = refused{}
 		}
 	}
@@ -113,7 +115,7 @@ func (d *domain) stillRefused(sum [sha256.Size]byte, now time.Time) *desktop.Fai
 	if d.lockout != nil {
 		wait = 0
 		if d.lockout.Threshold > 0 {
-			// A directory forgets failures after a full observation window without one.
+			// A directory forgets failures after a full observation window without a failure.
 			wait = d.lockout.Window + time.Minute
 		}
 	}

@@ -24,7 +24,7 @@ func TestWrongServicePasswordDoesNotLockTheServiceAccount(t *testing.T) {
 	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
 		t.Errorf("the directory counted %d wrong passwords, want 1", n)
 	}
-	for range 10 { // hours later it is retried, and still not locked
+	for range 10 { // the password is retried, but too rarely to lock the account
 		s.clock.Add(int64(32 * time.Minute))
 		_, _ = s.client.Survey(t.Context(), "d1")
 	}
@@ -43,7 +43,7 @@ func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
 	t.Parallel()
 	s := start(t, 1, nil)
 	s.password.Store("outdated")
-	want := func(err error) {
+	wantRefused := func(err error) {
 		if err == nil || desktop.FailureOf(err).Cause != desktop.Refused {
 			t.Errorf("%v, want it refused", err)
 		}
@@ -53,20 +53,21 @@ func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
 		for range 4 {
 			wait.Go(func() {
 				_, err := s.client.Survey(t.Context(), "d1")
-				want(err)
+				wantRefused(err)
 			})
 			wait.Go(func() {
 				_, err := s.client.PublicKeyServices(t.Context(), "d1")
-				want(err)
+				wantRefused(err)
 			})
 			wait.Go(func() {
 				_, err := s.client.Login(t.Context(), "d1", "alice", "right")
-				want(err)
+				wantRefused(err)
 			})
 		}
 		wait.Wait()
 	}
 	use()
+	// A reload of the inventory does not change the account, so the client still knows that the password was refused.
 	s.client.Configure(desktop.Inventory{Domains: []desktop.Domain{s.spec}, Administrators: []desktop.AdministratorGroup{{DomainID: "d1", Name: "root admins"}}})
 	use()
 	if n := s.controllers[0].BadPasswords("svc"); n != 1 {
@@ -78,8 +79,9 @@ func TestWrongServicePasswordIsTriedOnceByConcurrentUsers(t *testing.T) {
 	}
 }
 
-// TestAcceptedServicePasswordIsNotRefusedAgain has the password changed in the directory to the configured one. The
-// first survey that succeeds then reads an observation window that is longer than the usual one.
+// TestAcceptedServicePasswordIsNotRefusedAgain changes the password in the directory to the configured one, which was
+// refused before. The first survey that succeeds then reads an observation window that is longer than the time since
+// that refusal.
 func TestAcceptedServicePasswordIsNotRefusedAgain(t *testing.T) {
 	t.Parallel()
 	s := start(t, 1, nil)

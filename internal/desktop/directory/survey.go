@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 // Survey binds to a domain as the service account and reads its settings. The
 // cause of its failure is Unreachable when no controller answers, and another
-// when one answers but refuses access.
+// cause when a controller answers but refuses access.
 func (c *Client) Survey(ctx context.Context, id desktop.ID) (desktop.DomainReading, error) {
 	d, err := c.domain(id)
 	if err != nil {
@@ -30,7 +31,7 @@ func (c *Client) Survey(ctx context.Context, id desktop.ID) (desktop.DomainReadi
 	}
 	failure := desktop.FailureOf(err)
 	if failure.Cause == desktop.Unreachable && ctx.Err() == nil {
-		if _, controller, pinged := c.pingAny(ctx, d); pinged == nil {
+		if _, controller, pingErr := c.pingAny(ctx, d); pingErr == nil {
 			failure = &desktop.Failure{
 				Cause: desktop.Denied, Reason: controller + " answers pings only: " + failure.Reason, Err: err,
 			}
@@ -100,7 +101,7 @@ func number(e *ldap.Entry, attribute string) int {
 // of 100 ns.
 func lockout(base *ldap.Entry) desktop.LockoutPolicy {
 	window, _ := strconv.ParseInt(base.GetAttributeValue("lockOutObservationWindow"), 10, 64)
-	const longest = int64(1<<63-1) / 100
+	const longest = math.MaxInt64 / 100 // the longest time.Duration, in units of 100 ns
 	return desktop.LockoutPolicy{
 		Threshold: max(number(base, "lockoutThreshold"), 0),
 		Window:    time.Duration(min(max(-window, 0), longest) * 100),

@@ -52,7 +52,7 @@ type Verdict int
 const (
 	Accepted Verdict = iota
 	Replayed         // its sequence number is not above the last one
-	Revoked          // its certificate is revoked or unknown
+	Revoked          // its certificate is revoked, unknown or of another agent
 )
 
 // Keys are the certificate and the private key of the authority.
@@ -122,7 +122,7 @@ var classes = map[desktop.Kind]string{
 	desktop.KindRDSServer: "rds-servers",
 }
 
-// Reports reports whether components of a kind send heartbeats.
+// Reports is true for the kinds of components that send heartbeats.
 func Reports(k desktop.Kind) bool { return classes[k] != "" }
 
 // uri returns the agent's URI in its certificate.

@@ -41,8 +41,8 @@ type Client struct {
 	transport *http.Transport
 }
 
-// NewClient returns a client of the server at an https URL, with the credential
-// of an enrolled machine, or nil to enrol.
+// NewClient returns a client of the server at an https URL. c is the credential of
+// an enrolled machine; a client that only enrols a machine has none: nil.
 func NewClient(server string, trust ServerTrust, c *Credential) (*Client, error) {
 	if !strings.HasPrefix(server, "https://") {
 		return nil, fmt.Errorf("the server's address %q must begin with https://", server)

@@ -54,10 +54,10 @@ func (s *Service) Enrol(ctx context.Context, r EnrolRequest) (Enrolment, error) 
 	if err != nil {
 		return Enrolment{}, err
 	}
-	refused := fault.New(fault.Unauthenticated, "the enrolment token is not accepted")
+	errNotAccepted := fault.New(fault.Unauthenticated, "the enrolment token is not accepted")
 	t, err := s.Store.TokenByHash(ctx, hash(r.Token))
 	if fault.Is(err, fault.NotFound) {
-		return Enrolment{}, refused
+		return Enrolment{}, errNotAccepted
 	}
 	if err != nil {
 		return Enrolment{}, err
@@ -65,7 +65,7 @@ func (s *Service) Enrol(ctx context.Context, r EnrolRequest) (Enrolment, error) 
 	now := s.Now()
 	ref, known := s.Component(t.Agent)
 	if !known || !t.UsedAt.IsZero() || !now.Before(t.ExpiresAt) {
-		return Enrolment{}, refused
+		return Enrolment{}, errNotAccepted
 	}
 	cert, err := s.authority.issue(t.Agent, request, now, s.CertificateLife)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Service) Enrol(ctx context.Context, r EnrolRequest) (Enrolment, error) 
 	audit.Note(ctx, "agent", string(t.Agent.Kind)+"/"+string(t.Agent.ID))
 	err = s.Store.Redeem(ctx, t.ID, now, certificateOf(t.Agent, cert))
 	if fault.Is(err, fault.Conflict) {
-		return Enrolment{}, refused
+		return Enrolment{}, errNotAccepted
 	}
 	if err != nil {
 		return Enrolment{}, err

@@ -246,7 +246,7 @@ func TestTokensAreValidOnceUntilTheyExpire(t *testing.T) {
 	f.pass(time.Hour)
 	_, err = f.client(nil).Enrol(t.Context(), expired)
 	wantStatus(t, err, 401)
-	deleted := f.token(gateway) // of a component that the inventory no longer has
+	deleted := f.token(gateway) // of a component that is then removed from the inventory
 	f.mu.Lock()
 	f.known[gateway] = false
 	f.mu.Unlock()

@@ -44,7 +44,7 @@ type Machine struct {
 }
 
 // NewMachine returns a machine on which ReportNow can be called. The caller sets
-// its other fields.
+// the exported fields.
 func NewMachine() *Machine { return &Machine{wake: make(chan struct{}, 1)} }
 
 // ReportNow makes the machine report now rather than at the end of its interval.
@@ -65,7 +65,7 @@ func (m *Machine) Run(ctx context.Context) error {
 	if err := m.join(ctx); err != nil {
 		return err
 	}
-	defer func() { m.client.Close() }()
+	defer func() { m.client.Close() }() // a renewal may have replaced the client
 	failures := 0
 	for {
 		wait, err := m.sendBeat(ctx)
@@ -92,7 +92,7 @@ func (m *Machine) Run(ctx context.Context) error {
 // join loads the credential, or enrols.
 func (m *Machine) join(ctx context.Context) error {
 	saved, err := m.CredentialStore.Load()
-	if err == nil && m.isExpired(saved) {
+	if err == nil && m.isExpired(saved) { // treat an expired certificate as a missing one
 		err = fault.New(fault.NotFound, "the certificate has expired")
 	}
 	switch {
@@ -177,7 +177,8 @@ func (m *Machine) sendBeat(ctx context.Context) (time.Duration, error) {
 }
 
 // catchUp reads the last sequence number that the server has, after the clock
-// was set back and the machine restarted.
+// was set back and the machine restarted. It always returns an error, after
+// which Run sends the next report.
 func (m *Machine) catchUp(ctx context.Context, cause error) error {
 	status, err := m.client.AgentStatus(ctx)
 	if err != nil {

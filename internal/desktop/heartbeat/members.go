@@ -41,8 +41,7 @@ func (s *Service) Roster(ctx context.Context) ([]Member, error) {
 	members := map[Agent]Member{}
 	for _, c := range certificates {
 		m, known := members[c.Agent]
-		// A valid certificate takes precedence over a revoked one that expires later.
-		if !known || cmp.Or(compareBool(c.RevokedAt.IsZero(), m.Newest.RevokedAt.IsZero()), c.NotAfter.Compare(m.Newest.NotAfter)) > 0 {
+		if !known || compareCertificates(c, m.Newest) > 0 {
 			ref, _ := s.Component(c.Agent)
 			members[c.Agent] = Member{Agent: c.Agent, Name: ref.Name, Newest: c}
 		}
@@ -63,14 +62,16 @@ func (s *Service) Roster(ctx context.Context) ([]Member, error) {
 	return out, nil
 }
 
-func compareBool(a, b bool) int {
+// compareCertificates orders by expiry, with all revoked certificates before the valid ones.
+func compareCertificates(a, b Certificate) int {
+	aValid, bValid := a.RevokedAt.IsZero(), b.RevokedAt.IsZero()
 	switch {
-	case a == b:
-		return 0
-	case a:
+	case aValid && !bValid:
 		return 1
+	case bValid && !aValid:
+		return -1
 	}
-	return -1
+	return a.NotAfter.Compare(b.NotAfter)
 }
 
 // Revoke revokes the certificates of an agent: its reports are refused from now

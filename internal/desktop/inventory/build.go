@@ -3,6 +3,7 @@ package inventory
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -68,7 +69,8 @@ func (b *builder) administrators(files []adminFile, domains []desktop.Domain) []
 	return out
 }
 
-// domainNamed returns the domain with the given DNS or NetBIOS name.
+// domainNamed returns the id of the domain with the given DNS or NetBIOS name. It
+// reports an error if there is none.
 func (b *builder) domainNamed(path, name string, domains []desktop.Domain) desktop.ID {
 	for _, d := range domains {
 		if name != "" && (strings.EqualFold(d.DNSName, name) || strings.EqualFold(d.NetBIOSName, name)) {
@@ -83,7 +85,7 @@ func (b *builder) domainNamed(path, name string, domains []desktop.Domain) deskt
 
 func (b *builder) domains(files []domainFile) []desktop.Domain {
 	var out []desktop.Domain
-	primary := 0
+	primaries := 0
 	for i, f := range files {
 		path := fmt.Sprintf("domains[%d]", i)
 		if f.DNSName != "" && !dnsName.MatchString(f.DNSName) {
@@ -94,7 +96,7 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 		}
 		b.sid(path+".sid", f.SID)
 		for j, c := range f.Controllers {
-			b.address(fmt.Sprintf("%s.controllers[%d]", path, j), c, true)
+			b.address(fmt.Sprintf("%s.controllers[%d]", path, j), c, portOptional)
 		}
 		d := desktop.Domain{
 			ID:          b.identify(desktop.KindDomain, path, "dns_name", f.DNSName, f.ID),
@@ -114,12 +116,12 @@ func (b *builder) domains(files []domainFile) []desktop.Domain {
 			b.addError(path+".bind.username", "must be the account name without its domain")
 		}
 		if f.Primary {
-			primary++
+			primaries++
 		}
 		out = append(out, d)
 	}
-	if len(files) > 0 && primary != 1 {
-		b.addError("domains", "must have exactly one domain with primary: true, and has %d", primary)
+	if len(files) > 0 && primaries != 1 {
+		b.addError("domains", "must have exactly one domain with primary: true, and has %d", primaries)
 	}
 	return out
 }
@@ -130,7 +132,7 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 	for i, f := range files {
 		path := fmt.Sprintf("connection_servers[%d]", i)
 		b.https(path, "url", f.URL)
-		b.between(path+".session_threshold", f.SessionThreshold, 1, 1<<31-1)
+		b.between(path+".session_threshold", f.SessionThreshold, 1, math.MaxInt32)
 		if f.SessionThreshold != 0 && len(f.SecureGateways) == 0 {
 			b.addError(path+".session_threshold", "needs a secure gateway")
 		}
@@ -148,7 +150,7 @@ func (b *builder) servers(files []serverFile) []desktop.ConnectionServer {
 		}
 		for j, g := range f.SecureGateways {
 			gatewayPath := fmt.Sprintf("%s.secure_gateways[%d]", path, j)
-			b.address(gatewayPath+".address", g.Address, false)
+			b.address(gatewayPath+".address", g.Address, portRequired)
 			service := oneOf(b, gatewayPath, "service", g.Service, desktop.ServicePCoIP, desktop.ServiceBlast, desktop.ServiceSecurity)
 			cs.SecureGateways = append(cs.SecureGateways, desktop.SecureGateway{Service: service, Address: g.Address})
 		}
@@ -194,7 +196,7 @@ func (b *builder) farms(files []farmFile) ([]desktop.Farm, []desktop.RDSServer) 
 	var servers []desktop.RDSServer
 	for i, f := range files {
 		path := fmt.Sprintf("farms[%d]", i)
-		b.between(path+".applications", f.Applications, 0, 1<<31-1)
+		b.between(path+".applications", f.Applications, 0, math.MaxInt32)
 		b.between(path+".error_percent", f.ErrorPercent, 1, 100)
 		farm := desktop.Farm{
 			ID:           b.identify(desktop.KindFarm, path, "name", f.Name, f.ID),
@@ -219,9 +221,9 @@ func (b *builder) farms(files []farmFile) ([]desktop.Farm, []desktop.RDSServer) 
 }
 
 func (b *builder) rdsServer(path string, f rdsFile, farm desktop.ID) desktop.RDSServer {
-	b.between(path+".max_sessions", f.MaxSessions, 1, 1<<31-1)
+	b.between(path+".max_sessions", f.MaxSessions, 1, math.MaxInt32)
 	if f.Address != "" {
-		b.address(path+".address", f.Address, false)
+		b.address(path+".address", f.Address, portRequired)
 	}
 	return desktop.RDSServer{
 		ID:          b.identify(desktop.KindRDSServer, path, "name", f.Name, f.ID),

@@ -41,8 +41,8 @@ func (b *builder) sso(files []ssoFile, domains []desktop.Domain) []desktop.SSOCo
 	return out
 }
 
-// enrollment builds an enrollment server. Several connectors may share one, so
-// that its name need not be unique.
+// enrollment builds an enrollment server. Its name need not be unique: several
+// connectors may share one server.
 func (b *builder) enrollment(path string, f enrollmentFile) desktop.EnrollmentServer {
 	if b.require(path, "dns_name", f.DNSName) && !dnsName.MatchString(f.DNSName) {
 		b.addError(path+".dns_name", "must be a DNS name")

@@ -36,14 +36,15 @@ type builder struct {
 // key is the key of the name in the file.
 func (b *builder) identify(k desktop.Kind, path, key, name, givenID string) desktop.ID {
 	if b.require(path, key, name) {
-		used := string(k) + "/" + strings.ToLower(name)
-		if first, ok := b.names[used]; ok {
+		kindAndName := string(k) + "/" + strings.ToLower(name)
+		if first, ok := b.names[kindAndName]; ok {
 			b.addError(path+"."+key, "is %q, which %s already has", name, first)
 			return ""
 		}
-		b.names[used] = path
+		b.names[kindAndName] = path
 	}
 	id := b.idOrDerived(path, givenID, DeriveID(k, name))
+	// Components whose required name is missing share a derived id; that they lack a name is reported above.
 	if first, ok := b.ids[id]; ok && name != "" {
 		b.addError(path+".id", "is already the id of %s", first)
 	}
@@ -57,7 +58,7 @@ func (b *builder) idOrDerived(path, givenID string, derived desktop.ID) desktop.
 		return derived
 	}
 	parsed, err := uuid.Parse(givenID)
-	if err != nil || len(givenID) != 36 {
+	if err != nil || len(givenID) != 36 { // Parse also accepts forms of other lengths
 		b.addError(path+".id", "must be a UUID")
 	}
 	return desktop.ID(parsed.String())
@@ -136,29 +137,35 @@ func (b *builder) https(path, key, text string) {
 		return
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !validPort(u.Port(), true) {
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !validPort(u.Port(), portOptional) {
 		b.addError(path+"."+key, "must be an https:// address without credentials")
 	}
 }
 
-// address checks a host:port, or a host without port if bare is true.
-func (b *builder) address(path, text string, bare bool) {
+// The values of a parameter isPortOptional.
+const (
+	portRequired = false
+	portOptional = true
+)
+
+// address checks a host:port, or, if the port is optional, a host.
+func (b *builder) address(path, text string, isPortOptional bool) {
 	host, port, err := net.SplitHostPort(text)
-	if err != nil && bare && !strings.Contains(text, ":") {
+	if err != nil && isPortOptional && !strings.Contains(text, ":") {
 		host, port, err = text, "", nil
 	}
-	if err != nil || host == "" || strings.ContainsAny(host, " /@") || !validPort(port, bare) {
+	if err != nil || host == "" || strings.ContainsAny(host, " /@") || !validPort(port, isPortOptional) {
 		form := "host:port"
-		if bare {
+		if isPortOptional {
 			form = "host or host:port"
 		}
 		b.addError(path, "must be %s", form)
 	}
 }
 
-func validPort(port string, optional bool) bool {
+func validPort(port string, isPortOptional bool) bool {
 	n, err := strconv.Atoi(port)
-	return port == "" && optional || err == nil && n > 0 && n < 1<<16
+	return port == "" && isPortOptional || err == nil && n > 0 && n < 1<<16
 }
 
 // dnsLabel matches a label of a DNS name: up to 63 characters, of which the first and the last

@@ -62,7 +62,8 @@ func Parse(text []byte, o Options) (desktop.Inventory, error) {
 	r := &reader{lines: make(map[string]int), nulls: make(map[string]bool)}
 	var f file
 	r.read(doc.Content[0], reflect.ValueOf(&f).Elem(), "")
-	inv := (&builder{reader: r, options: o, names: make(map[string]string), ids: make(map[desktop.ID]string)}).build(f)
+	b := &builder{reader: r, options: o, names: make(map[string]string), ids: make(map[desktop.ID]string)}
+	inv := b.build(f)
 	if err := r.problems.fault(); err != nil {
 		return desktop.Inventory{}, err
 	}

@@ -150,7 +150,7 @@ func TestBrokenFiles(t *testing.T) {
 			"must have exactly one server with self: true"},
 		{"peers without a token", "version: 1\nconnection_servers: [{name: a, url: https://a, self: true}, {name: b, url: https://b}]\n",
 			"peer_token is required"},
-		{"a domain controller", "version: 1\ndomains: [{dns_name: a.b, primary: true, controllers: ['dc1:x']}]\n",
+		{"a domain controller with a malformed port", "version: 1\ndomains: [{dns_name: a.b, primary: true, controllers: ['dc1:x']}]\n",
 			"domains[0].controllers[0] must be host or host:port"},
 		{"a gateway without a port", "version: 1\nconnection_servers: [{name: a, url: https://a, secure_gateways: [{address: a, service: blast}]}]\n",
 			"connection_servers[0].secure_gateways[0].address must be host:port"},
@@ -209,13 +209,16 @@ func TestSelfMayBeSetByAnOption(t *testing.T) {
 
 func TestNullIsAsIfTheKeyWereMissing(t *testing.T) {
 	t.Parallel()
-	const with, without = "version: 1\nfarms: [{name: a, type: manual, error_percent: %s, rds_servers: [{name: b}]}]\n", "version: 1\nfarms: [{name: a, type: manual, rds_servers: [{name: b}]}]\n"
-	want, err := Parse([]byte(without), Options{})
+	const (
+		withKey    = "version: 1\nfarms: [{name: a, type: manual, error_percent: %s, rds_servers: [{name: b}]}]\n"
+		withoutKey = "version: 1\nfarms: [{name: a, type: manual, rds_servers: [{name: b}]}]\n"
+	)
+	want, err := Parse([]byte(withoutKey), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, null := range []string{"", "~", "null"} {
-		got, err := Parse(fmt.Appendf(nil, with, null), Options{})
+		got, err := Parse(fmt.Appendf(nil, withKey, null), Options{})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%q: %v, inventory (-want +got):\n%s", null, err, diff)
 		}

@@ -23,11 +23,12 @@ func (r *reader) report(line int, path, format string, args ...any) {
 	r.problems = append(r.problems, Problem{line, path, fmt.Sprintf(format, args...)})
 }
 
-// addError reports an error of the value at a path, with its line. Only the first
-// error of a value is reported: errors that follow from it, or from one of an
-// enclosing value, are not.
+// addError reports an error of the value at a path, with its line. It does nothing
+// if the value or an enclosing one already has an error, because the new error
+// probably follows from that one.
 func (r *reader) addError(path, format string, args ...any) {
 	line := 0
+	// p is the path, and then that of each enclosing value. The last is "", the whole file.
 	for p := path; ; p = p[:max(strings.LastIndexAny(p, ".["), 0)] {
 		if slices.ContainsFunc(r.problems, func(known Problem) bool { return known.Path == p && p != "" }) {
 			return
@@ -141,6 +142,7 @@ func (r *reader) readScalar(n *yaml.Node, v reflect.Value, path string) {
 // days such as 30d.
 func (r *reader) readDuration(n *yaml.Node, v reflect.Value, path string) {
 	text := n.Value
+	// ParseDuration below refuses the days that are not converted here, such as 36500d or more.
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if count, err := strconv.Atoi(days); err == nil && count >= 0 && count < 36500 {
 			text = fmt.Sprintf("%dh", count*24)

@@ -131,8 +131,8 @@ func (w *Watcher) Load() error {
 	return nil
 }
 
-// Run reloads the file when it changes and whenever reload receives, until the
-// context is done. Call Load first.
+// Run reloads the file when it changes and at every signal on the channel reload,
+// until the context is done. Call Load first.
 func (w *Watcher) Run(ctx context.Context, reload <-chan os.Signal) {
 	interval := w.Every
 	if interval <= 0 {
@@ -163,7 +163,7 @@ func (w *Watcher) check(force bool) {
 	if !force && bytes.Equal(sum[:], w.seen[:]) {
 		return
 	}
-	w.seen = sum // a refused file is reported once
+	w.seen = sum // a refused or unreadable file is reported once, not at each check
 	if err == nil {
 		err = w.Load()
 	}

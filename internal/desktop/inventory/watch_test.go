@@ -58,9 +58,9 @@ func TestWatcherReloadsChangedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		nextCheck()
-		write("- {name: a, address: y}", "- {name: c, address: x}")
+		write("- {name: a, address: y}", "- {name: c, address: x}") // the inventory that is still in use
 		nextCheck()
-		reload <- os.Interrupt // any signal
+		reload <- os.Interrupt // any signal: the unchanged file is applied again
 		synctest.Wait()
 		stop()
 		<-done
@@ -91,7 +91,7 @@ func TestSecretsAreResolvedFromTheirSource(t *testing.T) {
 		{"vault:db", "from vault", true},
 		{"vault:none", "", false},
 		{"file:" + path + ".none", "", false},
-		{"hunter2", "", false},
+		{"hunter2", "", false}, // the secret itself, not a reference
 	} {
 		got, err := s.Secret(t.Context(), desktop.SecretRef(tt.ref))
 		if got != tt.want || (err == nil) != tt.ok {

@@ -11,7 +11,7 @@ import (
 
 // A Measure is one number of a record.
 type Measure struct {
-	Name  string // session_count
+	Name  string // such as session_count
 	Part  string // empty for the component itself
 	Value int64
 }

@@ -60,7 +60,7 @@ func TestEveryMeasureOfARecordIsRegistered(t *testing.T) {
 	} {
 		for _, m := range meter.Of(r) {
 			kind := r.Ref().Kind
-			// A zero record names its kind, except the one of an event database, which names its component.
+			// Ref returns the kind of these records, except of the event database: its Ref is a field, which is empty here.
 			if _, isDatabase := r.(desktop.EventDatabaseMonitor); isDatabase {
 				kind = desktop.KindEventDatabase
 			}

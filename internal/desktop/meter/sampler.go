@@ -76,7 +76,7 @@ func Values(records []desktop.Record, k desktop.Kind) map[desktop.Series]int64 {
 				continue
 			}
 			out[desktop.Series{Kind: k, ID: r.Ref().ID, Part: m.Part, Measure: m.Name}] = m.Value
-			all := desktop.Series{Kind: k, Measure: m.Name}
+			all := desktop.Series{Kind: k, Measure: m.Name} // no ID: over all components
 			out[all] += m.Value
 			counts[all]++
 		}
@@ -106,8 +106,8 @@ func (s *Sampler) add(series desktop.Series, value int64, now time.Time) {
 	}
 }
 
-// flush stores the points of steps that have passed, or all for the zero time.
-// Points that cannot be stored are lost.
+// flush stores the points of the steps that have passed at the time now, or all
+// points if now is zero. Points that cannot be stored are lost.
 func (s *Sampler) flush(ctx context.Context, now time.Time) {
 	for step, points := range s.open {
 		var due []desktop.Sample

@@ -23,7 +23,7 @@ func (f TargetFactory) connectionServer(cs desktop.ConnectionServer, token deskt
 	}
 	t := Target{
 		Ref: desktop.Ref{Kind: desktop.KindConnectionServer, ID: cs.ID, Name: cs.Name}, Spec: spec{cs, token},
-		Careful: true, // a wrong token locks no account
+		Careful: true, // no long pause after a refusal: a wrong token locks no account
 	}
 	if cs.Self {
 		t.Probe = func(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) { return f.probeSelf(ctx, cs) }
@@ -64,8 +64,8 @@ func (f TargetFactory) health(ctx context.Context, server *web, token desktop.Se
 	return health, certificate, nil
 }
 
-// probeSelf reads this server's own health. If its own address is not
-// reachable, that is a problem in the reading; it does not fail.
+// probeSelf reads this server's own health. If the server's address is not reachable, probeSelf
+// does not fail, but adds a problem to the reading.
 func (f TargetFactory) probeSelf(ctx context.Context, cs desktop.ConnectionServer) (desktop.Reading, *desktop.Certificate, error) {
 	health, err := f.Self(ctx)
 	if err != nil {

@@ -96,7 +96,7 @@ func first[R desktop.Record](f *fixture, k desktop.Kind) R {
 	return f.board.Records(k)[0].(R)
 }
 
-// requireStatus checks a status, and that a status that is not healthy has a reason.
+// requireStatus checks a status, and that it has a reason unless it is one of the healthy ones.
 func requireStatus[S ~string](t *testing.T, what string, got, want S, f desktop.Freshness, healthy ...S) {
 	t.Helper()
 	if got != want {
@@ -137,7 +137,7 @@ func (f *fixture) server(h http.HandlerFunc) *server {
 	return &server{listener, leaf, "https://" + listener.Addr().String()}
 }
 
-// peer is a simulated connection server that reports its health to those with the token.
+// peer is a simulated connection server that reports its health to callers with the token.
 type peer struct {
 	*server
 	health atomic.Pointer[desktop.PeerHealth]

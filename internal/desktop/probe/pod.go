@@ -18,8 +18,8 @@ const roundTrips = 3
 // every connection server has and refuses to unauthenticated callers.
 const podPath = "/rest/monitor/connection-servers"
 
-// podEndpoint returns the target of an endpoint of a remote pod. It sends no
-// credentials: the peer token is only for peers of this pod.
+// podEndpoint returns the target of an endpoint of a remote pod. The probe sends no
+// credentials: the peer token is only for connection servers of our own pod.
 func (f TargetFactory) podEndpoint(p desktop.PodEndpoint) Target {
 	server := &web{address: p.URL, trust: p.Trust, now: f.Now}
 	return Target{

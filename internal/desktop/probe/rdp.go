@@ -111,13 +111,13 @@ func notRDP(reason string) error {
 	return &desktop.Failure{Cause: desktop.Broken, Reason: "the RDP listener fails: " + reason}
 }
 
-// certificateOf returns the certificate of a listener. RDP listeners usually have
-// self-signed certificates, which clients ask their users to accept, so that it
-// is not verified.
+// certificateOf returns the certificate of a listener. It does not verify the certificate,
+// because RDP listeners usually have self-signed ones, which clients ask their users to
+// accept.
 func (f TargetFactory) certificateOf(ctx context.Context, conn net.Conn) (*desktop.Certificate, error) {
 	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true})
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, notRDP("TLS is not available: " + reach.Failure("it", err).Reason)
+		return nil, notRDP("TLS is not available: " + reach.Failure("it", err).Reason) // a reason such as "it does not speak TLS"
 	}
 	chain := secure.ConnectionState().PeerCertificates
 	if len(chain) == 0 {

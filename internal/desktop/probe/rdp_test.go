@@ -107,9 +107,9 @@ func TestRealListener(t *testing.T) {
 	}
 	f.probe(1)
 	state("it runs", desktop.RDSAvailable)
-	script("end")
+	script("pause")
 	f.probe(2)
-	state("it was killed", desktop.RDSAgentUnreachable)
+	state("it was stopped", desktop.RDSAgentUnreachable)
 	script("start")
 	f.probe(1)
 	state("it runs again", desktop.RDSAvailable)

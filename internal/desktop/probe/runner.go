@@ -19,7 +19,7 @@ type runner struct {
 	closing   sync.Once
 
 	mu       sync.Mutex
-	running  chan desktop.Observation // receives the result of the last probe; nil after resultTaken
+	running  chan desktop.Observation // gets the result when the last probe ends; nil before the first probe and after resultTaken
 	failures int                      // in succession
 	last     *desktop.Failure
 	stopped  bool
@@ -99,7 +99,7 @@ func (r *runner) startProbe(ctx context.Context, timeout time.Duration) (running
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		running <- r.target.observe(ctx, r.scheduler.options.Now)
-		r.probeEnded()
+		r.probeEnded(running)
 	})
 	return running, true
 }
@@ -111,11 +111,14 @@ func (r *runner) resultTaken() {
 	r.running = nil
 }
 
-// probeEnded closes the target if it was stopped while the probe ran.
-func (r *runner) probeEnded() {
+// probeEnded closes the target if it was stopped while the probe ran. If the next probe
+// runs already, because the result was taken before this call, that probe closes the
+// target when it ends.
+func (r *runner) probeEnded(ended chan desktop.Observation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.stopped {
+	nextRuns := r.running != nil && r.running != ended
+	if r.stopped && !nextRuns {
 		r.closing.Do(r.target.close)
 	}
 }

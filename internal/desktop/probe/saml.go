@@ -45,21 +45,20 @@ func (f TargetFactory) saml(a desktop.SAMLAuthenticator) Target {
 // readMetadata parses the metadata of an identity provider. With a signer file,
 // it uses only the part that an accepted signer has signed.
 func readMetadata(text []byte, signerFile string, now time.Time) (desktop.SAMLReading, error) {
-	signed := false
-	if signerFile != "" {
+	signed := signerFile != ""
+	if signed {
 		var err error
 		if text, err = verifyMetadata(text, signerFile, now); err != nil {
 			return desktop.SAMLReading{}, err
 		}
-		signed = true
 	}
 	entity, ends, err := decodeMetadata(text)
 	if err != nil {
 		return desktop.SAMLReading{}, err
 	}
 	reading := desktop.SAMLReading{EntityID: entity.EntityID, Signed: signed}
-	for _, text := range ends {
-		end, err := time.Parse(time.RFC3339, text)
+	for _, validUntil := range ends {
+		end, err := time.Parse(time.RFC3339, validUntil)
 		if err != nil {
 			return desktop.SAMLReading{}, brokenMetadata("have a malformed validUntil", err)
 		}
@@ -154,8 +153,8 @@ func decodeMetadata(text []byte) (idp entity, ends []string, err error) {
 	return entity{}, nil, brokenMetadata("contain no identity provider", nil)
 }
 
-// signingCertificate returns the signing certificate that expires last, of those that
-// are currently valid if there are any, and nil if there is no certificate.
+// signingCertificate returns the currently valid signing certificate that expires last. If
+// none is valid, it returns the one that expires last, or nil if there is no certificate.
 func signingCertificate(e entity, now time.Time) *desktop.Certificate {
 	var best *desktop.Certificate
 	for _, p := range e.Providers {

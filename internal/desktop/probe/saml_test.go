@@ -203,7 +203,7 @@ func TestMetadataAreValidUntilTheEarliestEnd(t *testing.T) {
 	}
 	text := `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" validUntil="soon">` + metadata(now) + `</EntitiesDescriptor>`
 	if r, err := readMetadata([]byte(text), "", now); err == nil {
-		t.Errorf("metadata that are valid until soon were accepted: %+v", r)
+		t.Errorf("metadata with the malformed validUntil \"soon\" were accepted: %+v", r)
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *Scheduler) Configure(targets []Target) {
 	for _, t := range targets {
 		k := key{t.Ref.Kind, t.Ref.ID}
 		if r := old[k]; r != nil && reflect.DeepEqual(r.target.Spec, t.Spec) {
-			t.close()
+			t.close() // not used: the old target is kept, with its connections
 			s.runners[k] = r
 			delete(old, k)
 			r.triggerIfFailing()
@@ -165,7 +165,7 @@ func (o Options) pause(t Target, failures int, last *desktop.Failure) time.Durat
 	case last != nil && last.Cause == desktop.Refused && !t.Careful:
 		wait = max(o.RefusedPause, o.Interval)
 	case failures > failuresBeforeBackoff:
-		for range min(failures-failuresBeforeBackoff, 30) {
+		for range min(failures-failuresBeforeBackoff, 30) { // 30 doublings reach any MaxBackoff
 			wait = min(2*wait, max(o.MaxBackoff, o.Interval))
 		}
 	}

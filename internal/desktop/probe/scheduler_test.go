@@ -226,7 +226,7 @@ func TestReloadKeepsUnchangedTargets(t *testing.T) {
 		stop()
 		mu.Lock()
 		defer mu.Unlock()
-		want := map[string]int{"kept1": 2, "changed1": 1, "changed2": 1, "gone1": 1, "bad1": 2} // the unused new target of kept is closed too
+		want := map[string]int{"kept1": 2, "changed1": 1, "changed2": 1, "gone1": 1, "bad1": 2} // the second targets of kept and bad are not used, and are closed too
 		got := map[string]int{}
 		for _, c := range closed {
 			got[c]++
@@ -235,6 +235,24 @@ func TestReloadKeepsUnchangedTargets(t *testing.T) {
 			t.Errorf("closed (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestEndedProbeDoesNotCloseTheTargetOfTheNext stops a runner while its second probe runs, before
+// the goroutine of the first probe has called probeEnded.
+func TestEndedProbeDoesNotCloseTheTargetOfTheNext(t *testing.T) {
+	t.Parallel()
+	closed := false
+	first, second := make(chan desktop.Observation, 1), make(chan desktop.Observation, 1)
+	r := &runner{target: Target{Close: func() { closed = true }}, running: second}
+	r.stop()
+	r.probeEnded(first)
+	if closed {
+		t.Error("the target was closed while its second probe ran")
+	}
+	r.probeEnded(second)
+	if !closed {
+		t.Error("the target was not closed when its last probe ended")
+	}
 }
 
 func TestComponentIsProbedOnRequest(t *testing.T) {

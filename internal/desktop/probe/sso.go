@@ -125,9 +125,9 @@ func checkServers(c desktop.SSOConnector, servers []directory.CertificateServer,
 	return out
 }
 
-// checkAuthority checks a certificate server by its own certificates. The one
-// that expires last counts, of those that are currently valid if there are any: a
-// renewed certificate may be published before it is valid.
+// checkAuthority checks a certificate server by one of its own certificates: of those
+// that are currently valid, or of all if none is, the one that expires last. A renewed
+// certificate may be published before it is valid.
 func checkAuthority(name string, certificates []*x509.Certificate, now time.Time, warning time.Duration) desktop.SSOPart {
 	part := desktop.SSOPart{Name: name, Status: desktop.SSOError, Reasons: []string{"it has no certificate that is valid now"}}
 	isValid := func(cert *x509.Certificate) bool { return !now.Before(cert.NotBefore) && now.Before(cert.NotAfter) }

@@ -53,7 +53,7 @@ func TestSingleSignOnProbe(t *testing.T) {
 	f.configure(desktop.Inventory{
 		Domains: []desktop.Domain{spec},
 		SSOConnectors: []desktop.SSOConnector{{
-			ID: "t", Name: "sso", Enabled: true, DomainID: "d1", TemplateName: "trueSSO",
+			ID: "t", Name: "sso", Enabled: true, DomainID: "d1", TemplateName: "trueSSO", // case does not matter
 			Primary: one.enrollment("e1", f.trust()), Secondary: &secondary,
 		}},
 	})
@@ -100,6 +100,7 @@ func TestSingleSignOnProbe(t *testing.T) {
 		{"the template is missing", func(d *sim.Domain) { d.Templates = nil }, desktop.SSOError,
 			func(m desktop.SSOConnectorMonitor) desktop.SSOStatus { return m.TemplateStatus }, desktop.SSOError},
 	} {
+		// Changes are not undone: from the third on, the connector is in error because no server offers the template.
 		dc.Change(tt.change)
 		f.probe(1)
 		if m := status(tt.name, tt.want); tt.part(m) != tt.wantPart {

@@ -27,9 +27,9 @@ type Target struct {
 	// Timeout limits one probe; 0 means the scheduler's.
 	Timeout time.Duration
 
-	// Careful means that the probe itself never retries a refused password. Other
-	// targets are probed rarely after a refusal, so that probes do not lock
-	// accounts.
+	// Careful means that repeated probes cannot lock an account, for example because
+	// the probe itself never retries a refused password. Other targets are probed
+	// rarely after a refusal.
 	Careful bool
 
 	// Close releases the probe's resources. It may be nil.

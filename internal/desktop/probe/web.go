@@ -21,8 +21,8 @@ func pathExists(status int) bool {
 }
 
 // web is a web server that is probed repeatedly over kept connections. Its
-// client is created at the first probe, because a malformed address or a
-// missing file is a result of the probe.
+// client is created at the first probe, so that a malformed address or a missing
+// CA file is reported as a failure of the probe.
 type web struct {
 	address string
 	trust   desktop.Trust

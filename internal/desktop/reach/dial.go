@@ -34,8 +34,8 @@ func Connect(ctx context.Context, address string, c *tls.Config) (net.Conn, erro
 	return secure, nil
 }
 
-// Probe connects to an address over TLS and returns its certificate, even if it
-// is not accepted and there is an error.
+// Probe connects to an address over TLS and returns the server's certificate. If the
+// certificate is not accepted, Probe returns it together with the error.
 func Probe(ctx context.Context, address string, t desktop.Trust, now func() time.Time) (*desktop.Certificate, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

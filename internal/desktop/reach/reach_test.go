@@ -66,7 +66,7 @@ func TestTrust(t *testing.T) {
 	if err := os.WriteFile(file, s.ca.PEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	digits := strings.ToLower(strings.ReplaceAll(pki.Thumbprint(other.leaf.Leaf), ":", ""))
+	otherThumbprint := strings.ToLower(strings.ReplaceAll(pki.Thumbprint(other.leaf.Leaf), ":", ""))
 	afterExpiry := func() time.Time { return time.Now().Add(100 * time.Hour) }
 	for _, tt := range []struct {
 		name     string
@@ -83,8 +83,8 @@ func TestTrust(t *testing.T) {
 		{"by another authority", s, desktop.Trust{CAPEM: string(other.ca.PEM())}, time.Now, desktop.Untrusted, false, false},
 		{"after it expired", s, desktop.Trust{CAFile: file}, afterExpiry, desktop.Untrusted, false, false},
 		{"under another name", other, desktop.Trust{CAPEM: string(other.ca.PEM())}, time.Now, desktop.Untrusted, false, false},
-		{"by its thumbprint", other, desktop.Trust{Thumbprint: digits}, time.Now, "", false, true},
-		{"by another thumbprint", s, desktop.Trust{Thumbprint: digits}, time.Now, desktop.Untrusted, false, false},
+		{"by its thumbprint", other, desktop.Trust{Thumbprint: otherThumbprint}, time.Now, "", false, true},
+		{"by another thumbprint", s, desktop.Trust{Thumbprint: otherThumbprint}, time.Now, desktop.Untrusted, false, false},
 		{"by a missing CA file", s, desktop.Trust{CAFile: file + ".none"}, time.Now, desktop.Untrusted, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestFailuresAreClassified(t *testing.T) {
 		{"the machine is down", down.url, desktop.Unreachable},
 		{"the machine hangs", hung.url, desktop.Unreachable},
 		{"the name does not resolve", "https://nowhere.invalid", desktop.Unreachable},
-		{"it speaks something else", "https://" + noTLS.Addr().String(), desktop.Broken},
+		{"it does not speak TLS", "https://" + noTLS.Addr().String(), desktop.Broken},
 		{"a cloud's metadata service", "https://169.254.169.254", desktop.Denied},
 		{"a malformed address", "gopher://x", desktop.Malformed},
 	} {
@@ -167,7 +167,7 @@ func TestFailuresAreClassified(t *testing.T) {
 				_, _, err = w.Get(ctx, tt.url, nil)
 			}
 			if err == nil {
-				t.Fatal("it succeeded")
+				t.Fatal("Get succeeded, want an error")
 			}
 			if f := desktop.FailureOf(err); f.Cause != tt.cause {
 				t.Errorf("cause = %s (%v), want %s", f.Cause, f.Err, tt.cause)

@@ -15,7 +15,7 @@ const authorityID = "agent"
 // Authority implements [heartbeat.Store].
 func (s *Store) Authority(ctx context.Context) (heartbeat.Keys, error) {
 	k, err := one(ctx, s, "authority", func(r sqldb.Row) (k heartbeat.Keys, err error) {
-		err = r.Scan(&k.Certificate, &k.Key)
+		err = r.Scan(&k.Certificate, &k.Key) // the key is still sealed
 		return k, err
 	}, `
 		SELECT certificate, sealed

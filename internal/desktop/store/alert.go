@@ -165,7 +165,7 @@ func (s *Store) DeleteRule(ctx context.Context, id string) error {
 const alertColumns = `rule_id, subject, kind, component, name, part, state, summary, since, fired_at, notified_at, resolved_at, cause_kind, cause_id, cause_name`
 
 func scanAlert(r sqldb.Row) (a alert.Alert, err error) {
-	var key string
+	var key string // not needed: a.Key() computes it
 	err = r.Scan(&a.RuleID, &key, &a.Subject.Ref.Kind, &a.Subject.Ref.ID, &a.Subject.Ref.Name, &a.Subject.Part,
 		&a.State, &a.Summary, moment{&a.Since}, moment{&a.FiredAt}, moment{&a.NotifiedAt}, moment{&a.ResolvedAt},
 		&a.Cause.Kind, &a.Cause.ID, &a.Cause.Name)

@@ -41,11 +41,14 @@ func record(tx *sqldb.Tx, b heartbeat.Beat) (heartbeat.Verdict, error) {
 	if err != nil || n == 1 {
 		return heartbeat.Accepted, err
 	}
+	// Nothing was written: the certificate is not valid for the agent, or the sequence number is not new.
 	valid, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `
 		SELECT count(*)
 		FROM desktop_agent_certificate
 		WHERE serial = $1
-		  AND revoked_at = 0`, b.Serial)
+		  AND kind = $2
+		  AND component = $3
+		  AND revoked_at = 0`, b.Serial, b.Agent.Kind, b.Agent.ID)
 	if valid == 0 {
 		return heartbeat.Revoked, err
 	}

@@ -90,14 +90,15 @@ type queuedNotice struct {
 	Target string `json:",omitempty"`
 }
 
+// deliveryColumns are the columns of a delivery except queue, which is empty for deliveries that older versions stored.
 const deliveryColumns = `id, rule_id, channel, notice, attempts, next_at, expire_at, last_error`
 
 func putDelivery(tx *sqldb.Tx, d alert.Delivery) error {
-	// Retry the earlier notices of the queue now, and soon again if they fail, so that the new
-	// one does not wait for a long backoff. Claimed deliveries stay leased: a lease ends at
-	// most alert.Lease after the claim. The claim may be later than d.NextAt, the time when
-	// the evaluation began, hence two leases. If the attempts of a claimed delivery are set to
-	// zero, Postpone does not postpone it.
+	// The new notice must not wait for a long backoff of earlier ones in its queue: retry these
+	// now, and soon again if they fail (attempts = 0). A next_at within two leases of d.NextAt
+	// stays, because it may be the end of a lease: d.NextAt is when the evaluation began, a claim
+	// may be later, and its lease ends at most alert.Lease after the claim. If the attempts of a
+	// claimed delivery are set to zero, Postpone does not postpone the delivery.
 	_, err := tx.Exec(`
 		UPDATE desktop_delivery
 		SET next_at = CASE WHEN next_at > $3 THEN $2 ELSE next_at END, attempts = 0
@@ -125,7 +126,7 @@ func scanDelivery(r sqldb.Row) (d alert.Delivery, err error) {
 	return d, err
 }
 
-// retarget moves the queued notices of a changed rule from channels that were corrected to their corrections.
+// retarget moves the queued notices of a changed rule to the new addresses of channels that were corrected.
 func retarget(tx *sqldb.Tx, r alert.Rule, old []alert.Channel) error {
 	corrected := r.Corrected(old)
 	if len(corrected) == 0 {
@@ -145,7 +146,7 @@ func retarget(tx *sqldb.Tx, r alert.Rule, old []alert.Channel) error {
 		}
 		d.Channel, d.Target = i, r.Channels[i].Target()
 		// Do not wait for a retry that was postponed because of the incorrect channel. A delivery that is due
-		// sooner may be claimed.
+		// within two leases may be claimed (see putDelivery) and keeps its time.
 		if d.NextAt.After(r.UpdatedAt.Add(2 * alert.Lease)) {
 			d.NextAt, d.Attempts = r.UpdatedAt, 0
 		}
@@ -168,8 +169,9 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 		if err := tx.Lock("desktop_delivery"); err != nil {
 			return err
 		}
-		// A delivery is due when it and all earlier ones of its queue are. Claim those that have been due longest: if those
-		// that expire first were claimed, retries to a receiver that does not answer would delay all others.
+		// A delivery is due when next_at has passed for it and for all earlier ones of its queue. Claim those that have been
+		// due longest: if those that expire first were claimed, retries to a receiver that does not answer would delay all
+		// others.
 		due, err = sqldb.Query(tx, scanDelivery, `
 			SELECT `+deliveryColumns+`
 			FROM desktop_delivery

@@ -125,7 +125,8 @@ func (s *Store) where(f desktop.ChangeFilter, cursorColumn string, args *[]any) 
 }
 
 // reasonRows is a table expression: one row per reason of a change, in a column named
-// value. PostgreSQL cannot decode the character U+0000.
+// value. PostgreSQL cannot decode \u0000, which is therefore replaced by a space. Before,
+// each \\ is replaced by \u005c, so that \\u0000, a backslash and letters, is not replaced.
 var reasonRows = map[sqldb.Dialect]string{
 	sqldb.SQLite: `json_each(reasons) AS reason`,
 	sqldb.Postgres: `(
@@ -246,7 +247,10 @@ func (s *Store) ForgetChanges(ctx context.Context, before time.Time, exists func
 		_, err = tx.ExecEach(`DELETE FROM desktop_change WHERE kind = $1 AND component = $2 AND changed_at < $3`,
 			func(yield func([]any) bool) {
 				for _, ref := range old {
-					if !exists(ref.Kind, ref.ID) && !yield([]any{ref.Kind, ref.ID, millis(before)}) {
+					if exists(ref.Kind, ref.ID) {
+						continue
+					}
+					if !yield([]any{ref.Kind, ref.ID, millis(before)}) {
 						return
 					}
 				}

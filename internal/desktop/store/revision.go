@@ -17,7 +17,7 @@ func (s *Store) Revision(ctx context.Context) (desktop.Revision, error) {
 	}, `SELECT id, number, changed_at FROM desktop_revision`)
 }
 
-// createRevision creates the only row of the table, with the id of a new store, unless it exists.
+// createRevision creates the only row of the table, with a new id for the store, unless the row exists.
 func createRevision(ctx context.Context, db *sqldb.DB) error {
 	return db.Exclusive(ctx, func(tx *sqldb.Tx) error {
 		n, err := sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM desktop_revision`)
@@ -30,7 +30,7 @@ func createRevision(ctx context.Context, db *sqldb.DB) error {
 }
 
 // change runs one statement that changes the administrators' configuration, and
-// increments the revision if it affected a row.
+// increments the revision if the statement affected a row.
 func (s *Store) change(ctx context.Context, text string, args ...any) (n int64, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		n, err = tx.Exec(text, args...)

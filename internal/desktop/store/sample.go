@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,9 +55,9 @@ func (b block) text() string {
 	return toJSON(points)
 }
 
-// add inserts a point in order, or merges it.
+// add inserts a point in order, or merges it with the point of the same time.
 func (b *block) add(p desktop.Point) {
-	i, found := slices.BinarySearchFunc(b.points, p, func(a, b desktop.Point) int { return a.At.Compare(b.At) })
+	i, found := slices.BinarySearchFunc(b.points, p, func(x, y desktop.Point) int { return x.At.Compare(y.At) })
 	if found {
 		b.points[i].Merge(p)
 		return
@@ -132,6 +131,7 @@ func addToBlocks(tx *sqldb.Tx, step time.Duration, start time.Time, samples []de
 
 // Samples implements [desktop.SampleStore].
 func (s *Store) Samples(ctx context.Context, f desktop.SampleFilter) ([]desktop.Sample, error) {
+	// The block that contains f.Since begins less than the length of a block before it.
 	args := []any{int64(f.Step / time.Second), f.Kind, f.Measure, f.ID, millis(f.Since.Add(-blockOf(f.Step)))}
 	until := ""
 	if !f.Until.IsZero() {
@@ -158,7 +158,6 @@ func (s *Store) Samples(ctx context.Context, f desktop.SampleFilter) ([]desktop.
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b desktop.Sample) int { return cmp.Compare(a.Series.Part, b.Series.Part) })
 	return out, nil
 }
 

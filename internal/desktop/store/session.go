@@ -138,13 +138,14 @@ func scanLoginNetwork(r sqldb.Row) (p auth.LoginNetwork, err error) {
 	return p, err
 }
 
-// LoginNetworks implements [session.Store].
+// LoginNetworks implements [session.Store]. It returns at most
+// [auth.MaxLoginNetworks].
 func (s *Store) LoginNetworks(ctx context.Context) ([]auth.LoginNetwork, error) {
 	return list(ctx, s, scanLoginNetwork, `
 		SELECT account, network
 		FROM desktop_login_place
 		ORDER BY last_at DESC
-		LIMIT 50000`)
+		LIMIT $1`, auth.MaxLoginNetworks)
 }
 
 // AddLoginNetwork implements [session.Store].

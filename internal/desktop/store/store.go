@@ -2,7 +2,7 @@
 // sessions, instant clone accounts, the history of statuses, agents and their
 // certificates, alert rules and alerts.
 //
-// The SQL is the same for both; package sqldb describes its dialect. Secret
+// The SQL is the same for both databases; package sqldb describes its dialect. Secret
 // values are encrypted before they reach the database and bound to their cell.
 package store
 

@@ -49,8 +49,8 @@ const missingTable desktop.Cause = "MISSING_TABLE"
 
 // explanation is a classified error; its zero value means unknown.
 type explanation struct {
-	cause desktop.Cause
-	words string
+	cause     desktop.Cause
+	predicate string // the rest of a sentence that begins with the server's name
 }
 
 // The usual explanations.

@@ -2,8 +2,8 @@
 // events into it.
 //
 // It is a separate package because of the drivers for PostgreSQL, SQL Server
-// and Oracle. The tables have the schema that reports and scripts for such
-// servers read; missing ones are created.
+// and Oracle. The tables have the schema that existing reports and scripts for
+// event databases read. Missing tables are created.
 package eventdb
 
 import (
@@ -76,7 +76,8 @@ func New(spec desktop.EventDatabase, secrets Secrets, now func() time.Time) (*Da
 	return &Database{spec: spec, dialect: d, secrets: secrets, now: now, peerCert: new(reach.PeerCertificate)}, nil
 }
 
-// Probe counts the events. After a refused login it tries again: its caller pauses.
+// Probe counts the events. Unlike Write, it logs in again after a refused login: the
+// scheduler probes rarely then.
 func (d *Database) Probe(ctx context.Context) (desktop.Reading, *desktop.Certificate, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +112,7 @@ func (d *Database) countEvents(ctx context.Context) (int64, error) {
 func (d *Database) open(ctx context.Context) (*sql.DB, error) {
 	d.firstErr.Clear()
 	d.peerCert.ClearErr()
-	if d.closed { // a probe or a writer that was waiting would leave connections open
+	if d.closed { // a probe or a write that waited for the lock must not open connections after Close
 		return nil, errors.New("the event database is closed")
 	}
 	if d.db != nil {
@@ -149,22 +150,31 @@ func (d *Database) findTables(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	d.refused = nil
-	d.absent = d.ReadOnly
-	for _, prefix := range d.dialect.prefixSpellings(d.spec.Prefix) {
-		d.prefix = prefix
-		err := d.findTable(ctx, db, "event")
-		if err == nil {
-			d.absent = false
-			break
-		}
-		if explanation := d.dialect.explain(err); explanation.cause != missingTable {
-			return fmt.Errorf("look for tables: %w", err)
-		}
+	found, err := d.findPrefix(ctx, db)
+	if err != nil {
+		return fmt.Errorf("look for tables: %w", err)
 	}
+	d.absent = d.ReadOnly && !found
 	if d.ReadOnly {
 		return nil
 	}
 	return d.createTables(ctx, db)
+}
+
+// findPrefix sets d.prefix to the spelling with which the tables exist. If there are no
+// tables, d.prefix is the last spelling, with which they are created.
+func (d *Database) findPrefix(ctx context.Context, db *sql.DB) (found bool, err error) {
+	for _, prefix := range d.dialect.prefixSpellings(d.spec.Prefix) {
+		d.prefix = prefix
+		err := d.findTable(ctx, db, "event")
+		if err == nil {
+			return true, nil
+		}
+		if d.dialect.explain(err).cause != missingTable {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // Close closes the connections. The database cannot be used afterwards.
@@ -218,7 +228,7 @@ func (d *Database) failure(err error) *desktop.Failure {
 		if cause == missingTable {
 			cause = desktop.Broken
 		}
-		return &desktop.Failure{Cause: cause, Reason: d.spec.Server + " " + explanation.words, Err: err}
+		return &desktop.Failure{Cause: cause, Reason: d.spec.Server + " " + explanation.predicate, Err: err}
 	}
 	if broke := d.firstErr.Err(); broke != nil {
 		err = broke // drivers keep only the text of the error

@@ -73,8 +73,8 @@ func (f *fixture) requireStatus(what string, m desktop.EventDatabaseMonitor, wan
 	}
 }
 
-// proxy forwards connections to a server and can cut them. Connections are
-// first passed to open, which may be nil.
+// proxy forwards connections to a server and can cut them. It forwards what open
+// returns for an accepted connection, or the connection itself if open is nil.
 func proxy(t *testing.T, to string, open func(net.Conn) (net.Conn, error)) *flakylistener.Listener {
 	t.Helper()
 	l, err := flakylistener.Listen("127.0.0.1:0")
@@ -111,8 +111,8 @@ func pass(in net.Conn, to string, open func(net.Conn) (net.Conn, error)) {
 	_, _ = io.Copy(in, out)
 }
 
-// overTLS returns a function for [proxy] that answers PostgreSQL's request for TLS and
-// starts it.
+// overTLS returns a function for [proxy] that accepts the request for TLS of a PostgreSQL
+// client, with the byte S, and then speaks TLS with the client.
 func overTLS(leaf tls.Certificate) func(net.Conn) (net.Conn, error) {
 	return func(c net.Conn) (net.Conn, error) {
 		request := make([]byte, 8)
@@ -126,6 +126,8 @@ func overTLS(leaf tls.Certificate) func(net.Conn) (net.Conn, error) {
 	}
 }
 
+// someEvents contain an empty value, which is stored as NULL, and characters that databases
+// refuse: NUL, which is removed, and invalid UTF-8, which is replaced.
 var someEvents = []desktop.Event{
 	{
 		At: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC), Type: "BROKER_USERLOGGEDIN", Severity: desktop.SeverityAuditSuccess,

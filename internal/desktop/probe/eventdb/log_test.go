@@ -51,7 +51,7 @@ func TestLogQueuesEventsWhileTheDatabaseIsUnavailable(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); l.Run(ctx) }()
-		l.Record(event(-1)) // dropped: there is no database yet
+		l.Record(event(-1)) // discarded, and not counted as dropped: there is no database yet
 		l.Use(s)
 		s.set(true)
 		for n := range maxWaiting + 500 {
@@ -103,14 +103,19 @@ func (slowStore) Write(context.Context, []desktop.Event) error {
 
 // TestEventsOfARemovedDatabaseAreDiscarded replaces the database while a batch is written.
 func TestEventsOfARemovedDatabaseAreDiscarded(t *testing.T) {
+	type change string
+	const (
+		remove  change = "remove"
+		replace change = "replace"
+	)
 	for _, tt := range []struct {
 		name   string
-		during []bool // the changes of the database during the write: true is another database, false is none
-		want   int    // events that the last database gets
+		during []change // the changes of the database during the write
+		want   int      // events that the last database gets
 	}{
-		{"removed", []bool{false}, 0},
-		{"removed and configured again", []bool{false, true}, 0},
-		{"replaced", []bool{true}, 2},
+		{"removed", []change{remove}, 0},
+		{"removed and configured again", []change{remove, replace}, 0},
+		{"replaced", []change{replace}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -121,11 +126,11 @@ func TestEventsOfARemovedDatabaseAreDiscarded(t *testing.T) {
 				go func() { defer close(done); l.Run(ctx) }()
 				l.Record(event(1), event(2))
 				synctest.Wait()
-				for _, another := range tt.during {
-					if another {
-						l.Use(last)
-					} else {
+				for _, c := range tt.during {
+					if c == remove {
 						l.Use(nil)
+					} else {
+						l.Use(last)
 					}
 				}
 				time.Sleep(5 * time.Minute)

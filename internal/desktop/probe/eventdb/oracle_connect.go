@@ -15,11 +15,12 @@ import (
 // context; instead the net.Conn is closed, which is allowed at any time.
 type cancellable struct{ driver.Connector }
 
-// Connect connects until ctx is done.
+// Connect makes a connection. It gives up when ctx is done.
 func (c cancellable) Connect(ctx context.Context) (driver.Conn, error) {
 	a := &attempt{ctx: ctx}
 	defer a.keep()
-	conn, err := c.Connector.Connect(context.WithValue(context.WithoutCancel(ctx), attemptKey{}, a))
+	neverDone := context.WithoutCancel(ctx)
+	conn, err := c.Connector.Connect(context.WithValue(neverDone, attemptKey{}, a))
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
 		return nil, fmt.Errorf("%w: %w", ctxErr, err)
 	}
@@ -29,7 +30,7 @@ func (c cancellable) Connect(ctx context.Context) (driver.Conn, error) {
 // An attempt is one call of Connect.
 type attempt struct {
 	ctx  context.Context
-	stop []func() bool
+	stop []func() bool // one for each connection: it prevents that the end of ctx closes the connection
 }
 
 // attemptKey is the context key of an attempt.

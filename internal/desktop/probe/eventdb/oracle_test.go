@@ -17,6 +17,7 @@ func TestOracleProbe(t *testing.T) {
 	l := listen(t, func(c net.Conn) { // refuses every service name as unknown
 		_, _ = c.Read(make([]byte, 4096))
 		text := []byte("(DESCRIPTION=(TMP=)(VSNNUM=318767104)(ERR=12514)(ERROR_STACK=(ERROR=(CODE=12514)(EMFI=4))))")
+		// A TNS packet: its length, a checksum, the type 4 (refuse), three empty bytes, two reasons, and the length of the text.
 		packet := append([]byte{0, byte(12 + len(text)), 0, 0, 4, 0, 0, 0, 0, 0, 0, byte(len(text))}, text...)
 		_, _ = c.Write(packet)
 	})
@@ -56,6 +57,6 @@ func TestHangingOracleIsAbandoned(t *testing.T) {
 		_, _ = io.Copy(io.Discard, c) // until the client closes the connection
 	}()
 	if err := db.PingContext(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("PingContext = %v", err)
+		t.Errorf("PingContext = %v, want context.Canceled", err)
 	}
 }

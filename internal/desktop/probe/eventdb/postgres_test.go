@@ -21,9 +21,9 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// server returns the address of the tests' PostgreSQL server, or skips the
+// postgresSpec returns the settings of the tests' PostgreSQL server, or skips the
 // test.
-func server(t *testing.T) (spec desktop.EventDatabase, password string) {
+func postgresSpec(t *testing.T) (spec desktop.EventDatabase, password string) {
 	t.Helper()
 	text := os.Getenv("VIGIL_TEST_POSTGRES")
 	if text == "" {
@@ -70,11 +70,12 @@ func dropTables(t *testing.T, f *fixture) {
 
 func TestPostgreSQLProbe(t *testing.T) {
 	t.Parallel()
-	spec, password := server(t)
+	spec, password := postgresSpec(t)
 	spec, wire := withListener(t, spec, nil)
 	f := newFixture(t, spec, password)
 	dropTables(t, f)
 	f.requireStatus("before the first probe", f.probe(0), desktop.EventDatabaseConnecting)
+	// By the default policy, the status is DISCONNECTED after five failures.
 	wire.Set(flakylistener.Down)
 	f.requireStatus("it is down", f.probe(2), desktop.EventDatabaseConnecting)
 	f.requireStatus("it stays down", f.probe(3), desktop.EventDatabaseDisconnected)
@@ -115,8 +116,8 @@ func TestPostgreSQLProbe(t *testing.T) {
 
 func TestEventsAreWrittenToBothTables(t *testing.T) {
 	t.Parallel()
-	spec, password := server(t)
-	spec.Prefix = strings.ToUpper(spec.Prefix) // the tables are found in lower case
+	spec, password := postgresSpec(t)
+	spec.Prefix = strings.ToUpper(spec.Prefix) // the tables are created in lower case
 	f := newFixture(t, spec, password)
 	dropTables(t, f)
 	for range 2 {
@@ -168,15 +169,16 @@ func TestEventsAreWrittenToBothTables(t *testing.T) {
 // who may create none.
 func TestUserMayHaveRightsOnlyOnTables(t *testing.T) {
 	t.Parallel()
-	spec, password := server(t)
+	spec, password := postgresSpec(t)
 	admin := newFixture(t, spec, password)
 	dropTables(t, admin)
 	admin.requireStatus("the administrator creates the tables", admin.probe(1), desktop.EventDatabaseConnected)
 	user := spec
-	user.User = strings.TrimSuffix(spec.Prefix, "_")
+	user.User = strings.TrimSuffix(spec.Prefix, "_") // a unique name
 	for _, statement := range []string{
 		"CREATE ROLE " + user.User + " LOGIN PASSWORD 'secret'",
 		"GRANT SELECT, INSERT, UPDATE ON " + admin.db.table("event") + ", " + admin.db.table("event_historical") + " TO " + user.User,
+		// The data tables are only written, so the user needs no right to read them.
 		"GRANT INSERT ON " + admin.db.table("event_data") + ", " + admin.db.table("event_data_historical") + " TO " + user.User,
 	} {
 		if _, err := admin.db.db.Exec(statement); err != nil {
@@ -207,7 +209,7 @@ func countRows(t *testing.T, db *sql.DB, table string) (n int) {
 
 func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 	t.Parallel()
-	spec, password := server(t)
+	spec, password := postgresSpec(t)
 	f := newFixture(t, spec, password)
 	dropTables(t, f)
 	f.probe(1)
@@ -233,7 +235,10 @@ func TestConcurrentWritersGetDistinctEventIDs(t *testing.T) {
 	}
 }
 
-func TestUntrustedCertificateIsForgottenWhenTheServerIsDown(t *testing.T) {
+// TestServerThatIsDownIsUnreachableAndNotUntrusted checks that a server that is down is
+// reported as unreachable, and not as untrusted because of its last certificate. The certificate
+// is still returned.
+func TestServerThatIsDownIsUnreachableAndNotUntrusted(t *testing.T) {
 	t.Parallel()
 	validity := pki.Around(time.Now(), time.Hour)
 	ca, err := pki.New("Test CA", validity)
@@ -263,7 +268,7 @@ func TestUntrustedCertificateIsForgottenWhenTheServerIsDown(t *testing.T) {
 
 func TestPostgreSQLOverTLS(t *testing.T) {
 	t.Parallel()
-	spec, password := server(t)
+	spec, password := postgresSpec(t)
 	validity := pki.Around(time.Now(), time.Hour)
 	ca, err := pki.New("Test CA", validity)
 	if err != nil {

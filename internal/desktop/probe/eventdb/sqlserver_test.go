@@ -41,7 +41,7 @@ const (
 	doneError, doneCount, doneAttention = 2, 16, 32
 
 	// Error numbers of SQL Server.
-	noSuchTable, noPermission, noSuchDatabase, loginFailed = 208, 229, 4060, 18456
+	noError, noSuchTable, noPermission, noSuchDatabase, loginFailed = 0, 208, 229, 4060, 18456
 )
 
 func startTDS(t *testing.T) *tds {
@@ -119,6 +119,7 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 		if s.loginError != 0 {
 			return errorReply(s.loginError)
 		}
+		// The interface, version 7.4 of TDS, and the name and version of the server.
 		ack := append([]byte{1, 0x74, 0, 0, 4}, varchar("stub")...)
 		ack = append(ack, 16, 0, 0, 0)
 		return append(token(tokenLoginAck, ack), done(0, 0)...)
@@ -129,10 +130,11 @@ func (s *tds) answer(kind byte, body []byte) []byte {
 		if request == 5 { // begin: return the id of the new transaction
 			return append(token(tokenEnvChange, []byte{8, 8, 1, 2, 3, 4, 5, 6, 7, 8, 0}), done(0, 0)...)
 		}
+		// Commit (7) or rollback (8): return the id of the ended transaction. The types of these tokens are 9 and 10.
 		return append(token(tokenEnvChange, []byte{byte(request + 2), 0, 8, 1, 2, 3, 4, 5, 6, 7, 8}), done(0, 0)...)
 	}
-	// Both kinds begin with headers, followed by the text of a batch or the
-	// arguments of a call in UTF-16.
+	// The other messages are batches and calls. They begin with headers, followed by
+	// the text of the batch or the arguments of the call in UTF-16.
 	text := decodeUTF16(body[min(binary.LittleEndian.Uint32(body), uint32(len(body))):])
 	s.statements = append(s.statements, text)
 	for name := range s.missing {
@@ -185,8 +187,8 @@ func errorReply(code uint32) []byte {
 	body := binary.LittleEndian.AppendUint32(nil, code)
 	body = append(body, 1, 16) // state and severity
 	body = append(binary.LittleEndian.AppendUint16(body, 2), encodeUTF16("no")...)
-	body = append(body, 0, 0)
-	body = binary.LittleEndian.AppendUint32(body, 1)
+	body = append(body, 0, 0)                        // no names of a server and a procedure
+	body = binary.LittleEndian.AppendUint32(body, 1) // line number
 	return append(token(tokenError, body), done(doneError, 0)...)
 }
 
@@ -221,13 +223,13 @@ func TestSQLServerProbe(t *testing.T) {
 	if err := f.db.Write(t.Context(), someEvents); err != nil {
 		t.Errorf("Write = %v", err)
 	}
-	set(loginFailed, 0)
+	set(loginFailed, noError)
 	f.requireStatus("it refuses our password", f.probe(1), desktop.EventDatabaseError)
-	set(noSuchDatabase, 0)
+	set(noSuchDatabase, noError)
 	f.requireStatus("it has no such database", f.probe(1), desktop.EventDatabaseError)
-	set(0, noPermission)
+	set(noError, noPermission)
 	f.requireStatus("the user may not read", f.probe(1), desktop.EventDatabaseError)
-	set(0, 0)
+	set(noError, noError)
 	f.requireStatus("it recovers", f.probe(1), desktop.EventDatabaseConnected)
 	s.listener.Set(flakylistener.Down)
 	f.requireStatus("it is lost", f.probe(1), desktop.EventDatabaseReconnecting)
@@ -266,7 +268,7 @@ func TestWritesDoNotRepeatARefusedLogin(t *testing.T) {
 	}
 	write := func() error { return f.db.Write(t.Context(), someEvents) }
 	probe := func() error { _, _, err := f.db.Probe(t.Context()); return err }
-	idle := func() error { // as after a long time without events: the server is asked again
+	idle := func() error { // closes the connections, as a long time without events does: the next use logs in
 		f.db.disconnect()
 		return nil
 	}
@@ -367,7 +369,7 @@ func TestTextsFitTheirColumns(t *testing.T) {
 		{"letters that fit", strings.Repeat("ä", 512), strings.Repeat("ä", 512), strings.Repeat("ä", 512)},
 		{"emoji", strings.Repeat("😀", 600), strings.Repeat("😀", 255) + "…", strings.Repeat("😀", 511) + "…"},
 		{"emoji that fit", strings.Repeat("😀", 256), strings.Repeat("😀", 256), strings.Repeat("😀", 256)},
-		{"a pair at the limit", strings.Repeat("a", 510) + "😀b", strings.Repeat("a", 510) + "…", strings.Repeat("a", 510) + "😀b"},
+		{"a surrogate pair at the limit", strings.Repeat("a", 510) + "😀b", strings.Repeat("a", 510) + "…", strings.Repeat("a", 510) + "😀b"},
 	} {
 		for kind, d := range dialects {
 			want := tt.utf16

@@ -13,15 +13,15 @@ import (
 	"vigil/internal/desktop"
 )
 
-// The event tables: those of recent events, which database administrators trim,
-// and those of all events.
+// The event tables. Each list names the table of recent events, which database
+// administrators trim, and then the table of all events.
 var (
 	eventTables = []string{"event", "event_historical"}
 	dataTables  = []string{"event_data", "event_data_historical"}
 )
 
-// createTables creates the tables that are missing. It sends no statement for the others:
-// a user who may only use tables of an administrator may not create any.
+// createTables creates the tables that are missing. It sends no CREATE statement for existing
+// ones: a server may refuse it to a user who has rights on these tables only.
 func (d *Database) createTables(ctx context.Context, db *sql.DB) error {
 	create := func(names []string, columns string) error {
 		for _, name := range names {
@@ -46,8 +46,8 @@ func (d *Database) findTable(ctx context.Context, db *sql.DB, name string) error
 	return err
 }
 
-// Write writes events atomically. Its error is a *desktop.Failure. After a refused login
-// it fails without another one until a probe has succeeded or the password has changed:
+// Write writes events atomically. Its error is a *desktop.Failure. After a refused login,
+// it fails without logging in until a probe has succeeded or the password has changed:
 // writes are repeated so often that they would lock the account.
 func (d *Database) Write(ctx context.Context, events []desktop.Event) error {
 	d.mu.Lock()
@@ -75,7 +75,7 @@ func (d *Database) write(ctx context.Context, events []desktop.Event) error {
 	if err != nil {
 		return err
 	}
-	if next > math.MaxInt32-int64(len(events)) {
+	if next > math.MaxInt32-int64(len(events)) { // in most databases, EventID is a 32-bit integer
 		return &desktop.Failure{Cause: desktop.Broken, Reason: d.spec.Server + " has no event numbers left"}
 	}
 	for i, e := range events {

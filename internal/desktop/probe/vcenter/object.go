@@ -56,7 +56,7 @@ type value struct {
 	Strings []string `xml:"string"`
 }
 
-// reference returns a value whose type is ManagedObjectReference.
+// reference converts a value of the type ManagedObjectReference to a ref.
 func (v value) reference() ref { return ref{Type: typeAttribute(v.Attr, ""), Value: v.Text} }
 
 // properties returns the properties by path, or an error if the server withheld

@@ -59,8 +59,8 @@ func (t tree) path(object ref) string {
 }
 
 // distinctPaths returns the paths of objects. Objects in folders that the account may not
-// read can have the same path; their ids are then appended. A datastore also has a URL,
-// but the URL is valid only while the datastore is accessible.
+// read can have the same path; their ids are then appended. The URL of a datastore is not
+// appended instead, because it is valid only while the datastore is accessible.
 func (t tree) distinctPaths(objects []ref) map[ref]string {
 	count := make(map[string]int)
 	for _, object := range objects {
@@ -146,8 +146,8 @@ func host(values map[string]value, nodes tree) desktop.Host {
 	return out
 }
 
-// datastore describes a datastore. The API has two types: every type except
-// vSAN is reported as VMFS.
+// datastore describes a datastore. The API of this server has only the types VSAN and
+// VMFS: every type except vSAN is reported as VMFS.
 func datastore(summary value, path string) desktop.Datastore {
 	out := desktop.Datastore{
 		Details:     desktop.DatastoreDetails{Name: summary.Name, Path: path, URL: summary.URL},

@@ -15,7 +15,7 @@ import (
 // bytes.
 const maxResponse = 64 << 20
 
-// apiVersion is the version of the API that requests name. Servers of other
+// apiVersion is the API version in the header of each request. Servers of other
 // versions answer with the properties that they have.
 const apiVersion = "urn:vim25/9.1.0.0"
 
@@ -47,14 +47,14 @@ type ref struct {
 
 func (r ref) String() string { return r.Type + ":" + r.Value }
 
-// UnmarshalXML decodes a reference. Its attribute type has the same local name
-// as xsi:type, which struct tags cannot tell apart.
+// UnmarshalXML decodes a reference. Struct tags cannot tell its attribute "type"
+// from xsi:type, which has the same local name.
 func (r *ref) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	r.Type = typeAttribute(start.Attr, "")
 	return d.DecodeElement(&r.Value, &start)
 }
 
-// typeAttribute returns the value of the attribute whose local name is type, in a namespace.
+// typeAttribute returns the value of the attribute "type" in the given namespace.
 func typeAttribute(attributes []xml.Attr, space string) string {
 	for _, a := range attributes {
 		if a.Name.Local == "type" && a.Name.Space == space {

@@ -69,7 +69,8 @@ func TestMalformedResponsesAreErrors(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreReused makes several calls, with faults among them, on one connection.
+// TestConnectionsAreReused makes several calls, which all fail with a fault. The bodies continue after the end of the
+// XML document: the connection is reused only if the client reads that rest.
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int64

@@ -187,7 +187,7 @@ func faultType(err error) string {
 }
 
 // isSessionEnded reports whether an error means that the session has ended, as after an idle time or
-// a restart. The view of desktops ends with its session: then it is a managed object that is not found.
+// a restart. The views end with their session: a read of one that has ended fails with ManagedObjectNotFound.
 func isSessionEnded(err error) bool {
 	kind := faultType(err)
 	return kind == "NotAuthenticated" || kind == "ManagedObjectNotFound"

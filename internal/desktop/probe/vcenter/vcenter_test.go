@@ -187,7 +187,7 @@ func TestHostsAndDatastoresOfAVirtualCenter(t *testing.T) {
 	machine := ctx.Map.Any("VirtualMachine").(*simulator.VirtualMachine)
 	ctx.WithLock(machine, func() { machine.Config.Template = true })
 	if n := f.probe(1).DesktopsCount; n != 3 {
-		t.Errorf("desktops = %d, want no template counted", n)
+		t.Errorf("desktops = %d, want 3, because a template does not count", n)
 	}
 	f.spec.DesktopFolder = "/DC0/vm"
 	f.configure(f.spec)
@@ -213,7 +213,7 @@ func TestCredentialsOfAVirtualCenter(t *testing.T) {
 	requireStatus(t, "the session ended", f.probe(1), desktop.VirtualCenterOK)
 
 	permanent := *ended
-	permanent.MaxCount = 0
+	permanent.MaxCount = 0 // no maximum
 	f.model.Service.AddFaultRule(&permanent)
 	requireStatus(t, "every session ends", f.probe(2), desktop.VirtualCenterCannotLogin)
 }

@@ -126,8 +126,8 @@ func changesFiltered(t *testing.T, s Store) {
 	}
 }
 
-// changesForgotten checks that the newest change of every component and part that still exists is kept: after a restart, it is
-// the known status.
+// changesForgotten checks that the newest change of every component and part that still exists is kept: after a restart,
+// the server reads their last status from it.
 func changesForgotten(t *testing.T, s Store) {
 	ctx := t.Context()
 	all := []desktop.Change{
@@ -153,7 +153,7 @@ func changesForgotten(t *testing.T, s Store) {
 		{2 * time.Minute, []int{7, 6, 5, 4, 3, 2, 1}},
 		{6 * time.Minute, []int{7, 6, 4, 2, 1}},
 		{time.Hour, []int{6, 4, 2, 1}},
-		{time.Hour, []int{6, 4, 2, 1}},
+		{time.Hour, []int{6, 4, 2, 1}}, // a second call deletes nothing more
 	} {
 		must(t, s.ForgetChanges(ctx, after(tt.before), exists))
 		remaining, _, err := s.Changes(ctx, desktop.ChangeFilter{})

@@ -75,15 +75,15 @@ func delivery(id string, a alert.Alert, due time.Time) alert.Delivery {
 	}
 }
 
-// postpone returns a delivery of firingAlert("a") that failed.
-func postpone(id string, attempts int, next time.Time) alert.Delivery {
+// failedDelivery returns a delivery of firingAlert("a") that failed.
+func failedDelivery(id string, attempts int, next time.Time) alert.Delivery {
 	d := delivery(id, firingAlert("a"), now)
 	d.Attempts, d.NextAt = attempts, next
 	return d
 }
 
-// failed stores the attempts of a delivery one after the other.
-func failed(t *testing.T, s Store, d alert.Delivery) {
+// storeAttempts stores the attempts of a delivery one after the other, because Postpone accepts only the next one.
+func storeAttempts(t *testing.T, s Store, d alert.Delivery) {
 	t.Helper()
 	for n := range d.Attempts {
 		each := d
@@ -190,9 +190,9 @@ func deliveriesClaimed(t *testing.T, s Store) {
 		t.Errorf("two due deliveries were claimed %d times", claimed)
 	}
 	must(t, s.Delivered(ctx, "d1"))
-	refused := postpone("d2", 3, after(30*time.Second))
+	refused := failedDelivery("d2", 3, after(30*time.Second))
 	refused.Error = "refused"
-	failed(t, s, refused)
+	storeAttempts(t, s, refused)
 	due, err := s.Claim(ctx, after(30*time.Second), time.Minute, 10)
 	must(t, err)
 	want := delivery("d2", fired, after(30*time.Second))
@@ -234,25 +234,24 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	}
 	wantClaimed(now, time.Minute, 10, "d2")
 	wantClaimed(after(2*time.Second), time.Second, 10, "d3", "d4") // d2 is being sent
-	must(t, s.Postpone(ctx, postpone("d2", 1, after(time.Minute))))
+	must(t, s.Postpone(ctx, failedDelivery("d2", 1, after(time.Minute))))
 	wantClaimed(after(30*time.Second), 45*time.Second, 10, "d3", "d4")
 	wantClaimed(after(time.Minute), time.Second, 1, "d2")
-	wantClaimed(after(2*time.Minute), time.Second, 2, "d2", "d1")
-	must(t, s.Postpone(ctx, postpone("d2", 2, after(time.Hour))))
+	wantClaimed(after(2*time.Minute), time.Second, 2, "d2", "d1") // due for longer than d3 and d4, whose leases ended later
 	must(t, s.Delivered(ctx, "d2"))
 	wantClaimed(after(3*time.Minute), time.Second, 10, "d1", "d3", "d4")
 
-	// A new delivery does not wait for the retry of an earlier one, but that one is sent first.
-	failed(t, s, postpone("d1", 9, after(time.Hour)))
+	// A new delivery does not wait for the retry of an earlier one of its group: that retry is sent first, at once.
+	storeAttempts(t, s, failedDelivery("d1", 9, after(time.Hour)))
 	d3 := delivery("d3", other, now)
 	d3.Attempts, d3.NextAt = 9, after(time.Hour)
-	failed(t, s, d3)
+	storeAttempts(t, s, d3)
 	ended := fired
 	ended.State, ended.ResolvedAt = alert.Resolved, after(4*time.Minute)
 	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Was: alert.Firing, Alert: ended, Send: []alert.Delivery{delivery("d5", ended, after(4*time.Minute))}}}))
-	wantClaimed(after(4*time.Minute), time.Second, 10, "d1", "d4", "d5")
+	wantClaimed(after(4*time.Minute), time.Second, 10, "d1", "d4", "d5") // d3 is of another group and stays postponed
 
-	// An evaluation that began before another process claimed a delivery does not make that one due.
+	// An evaluation that began before another process claimed a delivery does not make the claimed delivery due.
 	wantClaimed(after(5*time.Minute), alert.Lease, 10, "d1", "d4", "d5")
 	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: raisedAgain(fired, after(4*time.Minute)), Send: []alert.Delivery{delivery("d6", fired, after(5*time.Minute-time.Second))}}}))
 	wantClaimed(after(5*time.Minute+time.Second), alert.Lease, 10)
@@ -278,7 +277,7 @@ func deliveriesFair(t *testing.T, s Store) {
 		}
 	}
 	claim(after(3*time.Second), "d1")
-	must(t, s.Postpone(ctx, postpone("d1", 1, after(8*time.Second))))
+	must(t, s.Postpone(ctx, failedDelivery("d1", 1, after(8*time.Second))))
 	claim(after(33*time.Second), "d3") // it was due before d1, and before d2, which waits for d1
 	claim(after(33*time.Second), "d1")
 }
@@ -302,7 +301,7 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	}}}))
 	refused := to(0, "postponed", fired)
 	refused.Attempts, refused.NextAt, refused.Error = 9, after(time.Hour), "not found"
-	failed(t, s, refused)
+	storeAttempts(t, s, refused)
 	due, err := s.Claim(ctx, now, alert.Lease, 10)
 	if err != nil || len(due) != 2 {
 		t.Fatalf("claimed %+v, %v; want two deliveries", due, err)
@@ -313,7 +312,8 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	next.Channels = []alert.Channel{{Type: alert.Webhook, URL: "https://hooks.example/corrected"}}
 	must(t, s.ReplaceRule(ctx, next, 1))
 
-	// An attempt to send to the old URL ends after the correction, and an evaluation that read the old rule.
+	// Attempts to send to the old URL and to the removed channel end after the correction, as does an evaluation that read the
+	// old rule.
 	claimed := to(0, "claimed", other)
 	claimed.Attempts, claimed.NextAt = 1, after(time.Hour)
 	must(t, s.Postpone(ctx, claimed))

@@ -46,7 +46,7 @@ func sessionsEndOnce(t *testing.T, s Store) {
 	if !got.EndedAt.Equal(after(time.Minute)) || got.Live(after(2*time.Minute)) {
 		t.Errorf("an ended session is %+v", got)
 	}
-	must(t, s.ForgetSessions(ctx, after(time.Minute)))
+	must(t, s.ForgetSessions(ctx, after(time.Minute))) // no session ended before this time
 	must(t, errorOf(s.Session(ctx, "s1")))
 	must(t, s.ForgetSessions(ctx, after(2*time.Minute)))
 	wantKind(t, errorOf(s.Session(ctx, "s1")), fault.NotFound)
