@@ -26,17 +26,18 @@ type Options struct {
 	Seed     world.Seed
 	Accounts int      // number of accounts
 	First    int64    // id of the first account; 200000000001 when zero
-	Regions  []string // enabled regions; most resources are in the first
+	Regions  []string // enabled regions; us-east-1 and eu-west-1 when empty
 	Size     int      // approximate number of resources of an account; at least some of each kind
 	Shares   world.Shares
 
-	// Today is the reference date of ages: keys are old and certificates have
+	// Today is the reference time of ages: keys are old and certificates have
 	// expired relative to it. It does not advance, so that the same cloud read
-	// twice is the same.
+	// twice is the same. When zero, it is the time of New and not the last midnight:
+	// what was used today must stay less than 24 hours old during a test at midnight.
 	Today time.Time
 
-	// Unsimulated, if set, answers reads that the cloud does not simulate. It reports false
-	// when it has no answer; the answer is empty then.
+	// Unsimulated, if set, answers reads that the cloud does not simulate. If it reports
+	// false, the cloud sends an empty answer.
 	Unsimulated func(w http.ResponseWriter, r *http.Request, account string) bool
 
 	// AccessKeyID and SecretAccessKey belong to the identity that may assume roles.
@@ -81,7 +82,7 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 		o.Now = time.Now
 	}
 	if o.Today.IsZero() {
-		o.Today = o.Now().UTC().Truncate(24 * time.Hour)
+		o.Today = o.Now().UTC().Truncate(time.Second)
 	}
 	if o.AccessKeyID == "" {
 		o.AccessKeyID, o.SecretAccessKey = "AKIA"+rand.Text()[:16], rand.Text()
@@ -163,7 +164,9 @@ func (c *Cloud) answer(w http.ResponseWriter, x *call) {
 		return
 	}
 	run, simulated := c.operations[x.service][x.action]
-	simulated = simulated && !x.unsimulated
+	if x.unsimulated { // the operation found is that of another service
+		simulated = false
+	}
 	if !simulated && x.isRead() {
 		if c.options.Unsimulated == nil || !c.options.Unsimulated(w, x.request, x.account) {
 			x.write(w, answer{root: x.action + "Result"})

@@ -88,17 +88,17 @@ func TestCallsNeedAValidSession(t *testing.T) {
 	}
 	regions := url.Values{"Action": {"DescribeRegions"}}
 	for name, test := range map[string]struct {
-		key, token, code string
+		key, token, want string // want: a part of the body
 		status           int
 	}{
-		"the session":       {key, token, "regionName", http.StatusOK},
-		"no key":            {"", "", "MissingAuthenticationToken", http.StatusForbidden},
-		"our own identity":  {identity, "", "AuthFailure", http.StatusUnauthorized},
+		"the session": {key, token, "regionName", http.StatusOK},
+		"no key":      {"", "", "MissingAuthenticationToken", http.StatusForbidden},
+		"our own identity, which may call only STS": {identity, "", "AuthFailure", http.StatusUnauthorized},
 		"a forged token":    {key, forged, "AuthFailure", http.StatusUnauthorized},
 		"another key":       {"ASIAOTHER", token, "AuthFailure", http.StatusUnauthorized},
 		"a malformed token": {key, "x", "AuthFailure", http.StatusUnauthorized},
 	} {
-		if status, body := send(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.code) {
+		if status, body := send(t, client, "ec2", test.key, test.token, regions); status != test.status || !strings.Contains(body, test.want) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
@@ -156,7 +156,7 @@ func TestMonitoringIsConsistent(t *testing.T) {
 	e, p := c.inventory, world.Place{Account: c.Account(0).ID, Region: "us-east-1"}
 	for i := range e.eventRules.Count(p) {
 		o := e.eventRules.Make(p, i)
-		name := strings.TrimPrefix(o.Text("EventBusName")+"/", "default/") + o.Text("Name")
+		name := strings.TrimPrefix(o.Text("EventBusName")+"/", "default/") + o.Text("Name") // the ARN does not name the default bus
 		if got, want := o.Text("Arn"), "arn:aws:events:us-east-1:"+p.Account+":rule/"+name; got != want {
 			t.Errorf("the ARN of a rule is %s, want %s", got, want)
 		}
@@ -202,7 +202,7 @@ func TestXMLIsEscapedAndNested(t *testing.T) {
 
 func TestResourcesAreChangedOverHTTP(t *testing.T) {
 	t.Parallel()
-	c, client := serve(t, Options{Seed: 1, Shares: world.Shares{Default: -1}})
+	c, client := serve(t, Options{Seed: 1}) // without Shares, no generated resource violates a rule
 	account := c.Account(0).ID
 	name, _, _ := c.Resource("AWS.EC2.Volume", world.Place{Account: account, Region: "us-east-1"}, 0)
 	const admin = "https://" + gateway.AdminHost
@@ -229,8 +229,8 @@ func TestResourcesAreChangedOverHTTP(t *testing.T) {
 	}
 	for bucket, want := range map[string]int{
 		"logs":                                http.StatusBadRequest,
-		"logs-" + account + "-eu-west-1-9000": http.StatusBadRequest,
-		"logs-" + account + "-us-east-1-x":    http.StatusOK, // only the place must be in the name
+		"logs-" + account + "-eu-west-1-9000": http.StatusBadRequest, // not the region of the bucket
+		"logs-" + account + "-us-east-1-x":    http.StatusOK,         // only the place must be in the name
 	} {
 		if status := post(`{"type":"AWS.S3.Bucket","account":"` + account + `","region":"us-east-1","name":"` + bucket + `","make":{"Name":"` + bucket + `"}}`); status != want {
 			t.Errorf("create bucket %s: status %d, want %d", bucket, status, want)

@@ -44,7 +44,7 @@ type call struct {
 	vars     map[string]string // from the path
 	request  *http.Request
 
-	unsimulated bool // for a service that is not simulated, but has the signing name of a simulated one
+	unsimulated bool // a call to a service that is not simulated, but has the signing name of a simulated one
 }
 
 // operation executes a call.
@@ -105,9 +105,10 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 			return x, &failure{http.StatusBadRequest, "MalformedQueryString", err.Error()}
 		}
 		x.action = x.form.Get("Action")
+		isClassicBalancer := x.service == "elasticloadbalancing" && x.form.Get("Version") == "2012-06-01"
 		engine := x.form.Get("Filters.Filter.1.Values.Value.1")
-		x.unsimulated = x.service == "elasticloadbalancing" && x.form.Get("Version") == "2012-06-01" || // classic load balancers
-			x.service == "rds" && (engine == "neptune" || engine == "docdb")
+		isNeptuneOrDocDB := x.service == "rds" && (engine == "neptune" || engine == "docdb")
+		x.unsimulated = isClassicBalancer || isNeptuneOrDocDB
 	default:
 		x.protocol = restJSON
 		if restServices[x.service] {
@@ -115,12 +116,12 @@ func (c *Cloud) parse(r *http.Request) (*call, error) {
 		}
 		_ = json.Unmarshal(body, &x.body) // most requests have no body
 		if !x.route(r, host) {
-			if name, ok := unsimulated(x.service, r); ok && x.service != "s3" {
+			if name, ok := unsimulatedOperation(x.service, r); ok && x.service != "s3" {
 				x.action = name
 				return x, nil
 			}
 			if c.options.Unsimulated != nil && r.Method == http.MethodGet && x.service != "s3" {
-				x.action = "Get" + r.URL.Path
+				x.action = "Get" + r.URL.Path // so that isRead reports true
 				return x, nil
 			}
 			return x, &failure{http.StatusNotFound, "UnknownOperationException", r.Method + " " + r.URL.Path}
@@ -141,19 +142,14 @@ func signature(header string) (key, region, service string) {
 }
 
 // text returns a parameter, or "".
-func (c *call) text(names ...string) string {
-	for _, name := range names {
-		if v, ok := c.vars[name]; ok {
-			return v
-		}
-		if v := c.body.Get(name); v != nil {
-			return scalar(v)
-		}
-		if v := c.form.Get(name); v != "" {
-			return v
-		}
+func (c *call) text(name string) string {
+	if v, ok := c.vars[name]; ok {
+		return v
 	}
-	return ""
+	if v := c.body.Get(name); v != nil {
+		return scalar(v)
+	}
+	return c.form.Get(name)
 }
 
 // number returns a numeric parameter, or fallback if it is absent or not a number.
@@ -177,16 +173,6 @@ func (c *call) texts(name string) []string {
 		}
 	}
 	return all
-}
-
-// filter returns the values of a named filter of EC2.
-func (c *call) filter(name string) []string {
-	for i := 1; c.form.Has(fmt.Sprintf("Filter.%d.Name", i)); i++ {
-		if c.form.Get(fmt.Sprintf("Filter.%d.Name", i)) == name {
-			return c.texts(fmt.Sprintf("Filter.%d.Value", i))
-		}
-	}
-	return nil
 }
 
 func (c *call) place() world.Place { return world.Place{Account: c.account, Region: c.region} }
@@ -219,10 +205,8 @@ func (c *call) write(w http.ResponseWriter, a answer) {
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		writeCBOR(&b, a.Object)
 	default:
-		w.Header().Set("Content-Type", map[protocol]string{json10: "application/x-amz-json-1.0", json11: "application/x-amz-json-1.1"}[c.protocol])
-		if c.protocol == restJSON {
-			w.Header().Set("Content-Type", "application/json")
-		}
+		contentTypes := map[protocol]string{restJSON: "application/json", json10: "application/x-amz-json-1.0", json11: "application/x-amz-json-1.1"}
+		w.Header().Set("Content-Type", contentTypes[c.protocol])
 		if a.Object == nil {
 			a.Object = world.Object{}
 		}

@@ -27,7 +27,7 @@ func (e *inventory) makeCompute() {
 
 // A machine contains the properties of an instance that other resources need.
 type machine struct {
-	subnet, group, profile int
+	subnet, group, profile int // numbers in their kinds; profile is -1 for none
 	running                bool
 	privateIP, publicIP    string
 }
@@ -104,8 +104,9 @@ func (e *inventory) groupName(p world.Place, i int) string {
 	return fmt.Sprintf("group-%d", i)
 }
 
-// ordinaryGroup returns the number of a non-default group of a VPC. With n VPCs, group i is in
-// VPC i%n, and the first n groups are the default ones.
+// ordinaryGroup returns the number of a non-default group of a VPC; which selects one of them,
+// modulo their number. With n VPCs, group i is in VPC i%n, and the first n groups are the default
+// ones.
 func (e *inventory) ordinaryGroup(p world.Place, vpc, which int) int {
 	n := e.vpcs.Count(p)
 	perVPC := e.securityGroups.Count(p)/n - 1
@@ -115,7 +116,7 @@ func (e *inventory) ordinaryGroup(p world.Place, vpc, which int) int {
 func (e *inventory) securityGroup(p world.Place, i int, id string) world.Object {
 	n := e.vpcs.Count(p)
 	var in, out []any
-	if i < n {
+	if i < n { // a default group
 		if e.violates("aws-ec2-default-sg-open", p, i) {
 			in = append(in, world.Obj("ipProtocol", "-1", "groups", world.Items(world.Obj("groupId", id, "userId", p.Account))))
 			out = append(out, permit("-1", 0, 0, "0.0.0.0/0"))

@@ -82,7 +82,7 @@ func (e *inventory) dbInstance(p world.Place, i int, name string) world.Object {
 	if i == 0 {
 		o = append(o, world.Obj("DBClusterIdentifier", e.dbClusters.Name(p, 0))...)
 	}
-	if i == 1 && days > 0 {
+	if i == 1 && days > 0 { // not a violating instance: aws-rds-backup ignores read replicas
 		o = append(o, world.Obj("ReadReplicaSourceDBInstanceIdentifier", e.dbInstances.Name(p, 0))...)
 	}
 	if e.violates("aws-rds-encrypted", p, i) {
@@ -142,10 +142,10 @@ func (e *inventory) makeStores() {
 
 func dataService(c *Cloud) {
 	e := c.inventory
-	// List calls with a marker, of services whose resources have a single name.
+	// Calls that return one resource, if a parameter names it, else all in pages.
 	for _, l := range []struct {
-		service, action, field, item, name, missing string
-		kind                                        *world.Kind
+		service, action, field, item, nameParam, missing string
+		kind                                             *world.Kind
 	}{
 		{"rds", "DescribeDBInstances", "DBInstances", "DBInstance", "DBInstanceIdentifier", "DBInstanceNotFound", e.dbInstances},
 		{"rds", "DescribeDBClusters", "DBClusters", "DBCluster", "DBClusterIdentifier", "DBClusterNotFoundFault", e.dbClusters},
@@ -158,7 +158,7 @@ func dataService(c *Cloud) {
 		{"elasticfilesystem", "DescribeFileSystems", "FileSystems", "", "FileSystemId", "FileSystemNotFound", e.fileSystems},
 	} {
 		c.register(l.service, l.action, func(x *call) (answer, error) {
-			if name := x.text(l.name); name != "" {
+			if name := x.text(l.nameParam); name != "" {
 				o, ok := c.Get(l.kind, x.place(), name)
 				if !ok {
 					return answer{}, &failure{404, l.missing, name + " not found."}

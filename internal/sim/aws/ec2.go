@@ -68,22 +68,17 @@ func ec2Service(c *Cloud) {
 			}
 			return x.list(c, listing{
 				kind: l.kind, field: l.field, names: l.names, missing: l.missing, token: "NextToken", next: "nextToken", max: "MaxResults", page: 1000,
-				only: ec2Filter(x), shape: ec2Shape(x),
+				only: publicFilter(x), shape: ec2Shape(x),
 			})
 		})
 	}
 }
 
-// ec2Filter returns a function that applies the filters of a call.
-func ec2Filter(x *call) func(string, world.Object) bool {
-	resources, ips, publicIPs := x.filter("resource-id"), x.filter("association.public-ip"), x.texts("PublicIp")
-	public := slices.Contains(x.texts("RestorableBy"), "all")
-	return func(_ string, o world.Object) bool {
-		return (resources == nil || slices.Contains(resources, o.Text("resourceId"))) &&
-			(ips == nil || slices.Contains(ips, o.Text("association", "publicIp"))) &&
-			(publicIPs == nil || slices.Contains(publicIPs, o.Text("publicIp"))) &&
-			(!public || o.Flag("_public"))
-	}
+// publicFilter returns a function that selects public snapshots, if the call asks for
+// those only, else everything.
+func publicFilter(x *call) func(string, world.Object) bool {
+	onlyPublic := slices.Contains(x.texts("RestorableBy"), "all")
+	return func(_ string, o world.Object) bool { return !onlyPublic || o.Flag("_public") }
 }
 
 // ec2Shape returns a function that wraps instances in reservations.

@@ -37,22 +37,22 @@ func iamService(c *Cloud) {
 		text := base64.StdEncoding.EncodeToString([]byte(c.credentialReport(x.global())))
 		return answer{Object: world.Obj("Content", text, "ReportFormat", "text/csv", "GeneratedTime", c.options.Today)}, nil
 	})
-	marked := func(action, field string, kind *world.Kind) {
+	paged := func(action, field string, kind *world.Kind) {
 		c.register("iam", action, func(x *call) (answer, error) {
 			return x.list(c, listing{
 				kind: kind, global: true, field: field, token: "Marker", next: "Marker", max: "MaxItems", truncated: "IsTruncated", page: 1000,
 				only: func(_ string, o world.Object) bool {
-					status := x.text("AssignmentStatus")
+					status := x.text("AssignmentStatus") // only ListVirtualMFADevices has this parameter
 					return status == "" || status == "Any" || status == "Assigned" && o.Get("User") != nil
 				},
 			})
 		})
 	}
-	marked("ListInstanceProfiles", "InstanceProfiles", e.profiles)
-	marked("ListServerCertificates", "ServerCertificateMetadataList", e.certificates)
-	marked("ListVirtualMFADevices", "VirtualMFADevices", e.mfaDevices)
-	marked("ListSAMLProviders", "SAMLProviderList", e.samlProviders)
-	marked("ListOpenIDConnectProviders", "OpenIDConnectProviderList", e.oidcProviders)
+	paged("ListInstanceProfiles", "InstanceProfiles", e.profiles)
+	paged("ListServerCertificates", "ServerCertificateMetadataList", e.certificates)
+	paged("ListVirtualMFADevices", "VirtualMFADevices", e.mfaDevices)
+	paged("ListSAMLProviders", "SAMLProviderList", e.samlProviders)
+	paged("ListOpenIDConnectProviders", "OpenIDConnectProviderList", e.oidcProviders)
 }
 
 // authorization returns identities and policies, one kind after another, in

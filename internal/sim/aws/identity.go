@@ -60,7 +60,8 @@ func (e *inventory) makeIdentity() {
 	e.passwordPolicies = e.single("AWS.IAM.AccountPasswordPolicy", e.passwordPolicy)
 }
 
-// namedFirst returns a kind whose first resources have fixed names.
+// namedFirst returns a kind whose first resources have fixed names. The others are named as
+// in wordNamed.
 func (e *inventory) namedFirst(t posture.EntityType, first []string, word string, n counter, make maker) *world.Kind {
 	k := e.wordNamed(t, word, n, nil)
 	numbered := *k
@@ -123,7 +124,8 @@ func (e *inventory) user(p world.Place, i int, name string) world.Object {
 func (e *inventory) reportOf(p world.Place, i int) world.Object {
 	s := e.seed(p).With("report").Nth(i)
 	old, idle, noMFA := e.violates("aws-iam-access-key-age-90", p, i), e.violates("aws-iam-credential-unused-45", p, i), e.violates("aws-iam-user-console-mfa", p, i)
-	password, key := noMFA || s.With("password").Share(0.6), old || idle || s.With("key").Share(0.5)
+	hasPassword := noMFA || s.With("password").Share(0.6)
+	hasKey := old || idle || s.With("key").Share(0.5)
 	used, rotated := 3, 30 // days ago
 	if idle {
 		used = 60
@@ -131,12 +133,13 @@ func (e *inventory) reportOf(p world.Place, i int) world.Object {
 	if old {
 		rotated = 200
 	}
-	o := world.Obj("password_enabled", password, "password_last_used", "N/A", "password_last_changed", "N/A", "mfa_active", password && !noMFA)
-	if password {
+	o := world.Obj("password_enabled", hasPassword, "password_last_used", "N/A", "password_last_changed", "N/A", "mfa_active", hasPassword && !noMFA)
+	if hasPassword {
 		o = o.With("password_last_used", scalar(e.ago(used))).With("password_last_changed", scalar(e.ago(80)))
 	}
-	o = append(o, keyColumns(1, key, scalar(e.ago(max(rotated, used))), scalar(e.ago(used)))...)
-	return append(o, keyColumns(2, key && i%4 == 3, scalar(e.ago(10)), scalar(e.ago(1)))...)
+	rotated = max(rotated, used) // a key cannot be used before it is created
+	o = append(o, keyColumns(1, hasKey, scalar(e.ago(rotated)), scalar(e.ago(used)))...)
+	return append(o, keyColumns(2, hasKey && i%4 == 3, scalar(e.ago(10)), scalar(e.ago(1)))...)
 }
 
 func (e *inventory) boundary(p world.Place) world.Object {
@@ -196,17 +199,19 @@ func (e *inventory) policy(p world.Place, i int, name string) world.Object {
 // attachmentCount returns the number of identities that the i-th policy is
 // attached to.
 func (e *inventory) attachmentCount(p world.Place, i int) int {
-	n, used := 0, e.policies.Count(p)-1
-	if i >= used {
+	n := 0
+	attached := e.policies.Count(p) - 1 // the last policy is not attached
+	if i >= attached {
 		return 0
 	}
+	// attachable returns i for the identities i, i+attached, i+2*attached and so on.
 	for _, k := range []*world.Kind{e.roles, e.groups} {
-		for j := i; j < k.Count(p); j += used {
+		for j := i; j < k.Count(p); j += attached {
 			n++
 		}
 	}
-	for u := i; u < e.users.Count(p); u += used {
-		if e.violates("aws-iam-user-direct-policy", p, u) && u%2 == 1 {
+	for u := i; u < e.users.Count(p); u += attached {
+		if e.violates("aws-iam-user-direct-policy", p, u) && u%2 == 1 { // as in user
 			n++
 		}
 	}
@@ -220,7 +225,7 @@ func (e *inventory) role(p world.Place, i int, name string) world.Object {
 		trust = withCondition(allow("AWS:arn:aws:iam::111111111111:root", "sts:AssumeRole", ""), "StringEquals", "sts:ExternalId", e.Account(e.number(p)).ExternalID)
 	case e.violates("aws-iam-role-trust-wildcard", p, i):
 		trust = allow("AWS:*", "sts:AssumeRole", "")
-	case i < len(firstRoles)+e.profiles.Count(p):
+	case i < len(firstRoles)+e.profiles.Count(p): // the role of an instance profile
 		trust = allow("Service:ec2.amazonaws.com", "sts:AssumeRole", "")
 	case i%5 == 0:
 		trust = allow("Federated:"+arn("iam", p, "saml-provider/"+e.samlProviders.Name(p, 0)), "sts:AssumeRoleWithSAML", "")

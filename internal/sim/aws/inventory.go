@@ -199,6 +199,7 @@ func (c *call) list(cloud *Cloud, l listing) (answer, error) {
 	if size <= 0 || size > l.page {
 		size = l.page
 	}
+	// A page can need several reads, because l.only leaves out resources.
 	for from >= 0 && len(items) < size {
 		from = cloud.List(l.kind, p, from, size-len(items), func(name string, o world.Object) bool {
 			if l.only == nil || l.only(name, o) {
@@ -225,7 +226,7 @@ type listing struct {
 	item      string                                 // name of their XML element, where the protocol needs one
 	root      string                                 // the outermost element, for restXML
 	names     string                                 // parameter with the names of requested resources
-	missing   string                                 // error code when one of them does not exist
+	missing   string                                 // error code when one of them does not exist; "" to leave it out
 	token     string                                 // parameter with the page token
 	next      string                                 // member of the response with the next token
 	max       string                                 // parameter with the page size
@@ -235,6 +236,8 @@ type listing struct {
 	shape     func(name string, o world.Object) any  // the form of a resource in the list; nil for its visible fields
 }
 
+// wrap returns items with the name of their XML element, if there is one, else a list
+// that is not nil.
 func (l listing) wrap(items []any) any {
 	if l.item != "" {
 		return listOf(l.item, items)

@@ -90,7 +90,7 @@ func writeCBOR(b *bytes.Buffer, v any) {
 		b.WriteByte(0xfb)
 		_ = binary.Write(b, binary.BigEndian, math.Float64bits(v))
 	case time.Time:
-		b.WriteByte(0xc1) // seconds
+		b.WriteByte(0xc1) // the tag of a time in seconds
 		writeCBOR(b, float64(v.Unix()))
 	default:
 		b.WriteByte(0xf6)

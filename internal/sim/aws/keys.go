@@ -16,7 +16,7 @@ func (e *inventory) makeVault() {
 	})
 	e.secrets = e.hexNamed("AWS.SecretsManager.Secret", "secret-", 9, e.share(20, 3), func(p world.Place, i int, name string) world.Object {
 		rotates := !e.violates("aws-secret-rotation", p, i)
-		// The ARN of a secret has a random suffix that its name does not have.
+		// The ARN of a secret has a random suffix that its name does not have: here, the last two digits.
 		o := world.Obj("ARN", arn("secretsmanager", p, "secret:"+name), "Name", name[:len(name)-2], "RotationEnabled", rotates, "KmsKeyId", e.keyARN(p, i),
 			"CreatedDate", e.ago(300), "LastChangedDate", e.ago(20), "OwningService", "rds", "Tags", e.tagList(p, "secret", i, "Key", "Value"))
 		if rotates {
@@ -88,7 +88,7 @@ func vaultService(c *Cloud) {
 	})
 	c.register("ssm", "DescribeParameters", func(x *call) (answer, error) {
 		l := listing{kind: e.parameters, field: "Parameters", token: "NextToken", next: "NextToken", max: "MaxResults", page: 50}
-		for _, f := range x.body.Objects("ParameterFilters") {
+		for _, f := range x.body.Objects("ParameterFilters") { // at most one, by name
 			l.only = func(name string, _ world.Object) bool { return name == scalar(f.List("Values")[0]) }
 		}
 		return x.list(c, l)

@@ -80,10 +80,12 @@ func (e *inventory) eventRule(p world.Place, i int, _ string) world.Object {
 
 // trail generates a trail: the first covers all regions, the others only their own.
 func (e *inventory) trail(p world.Place, i int, name string) world.Object {
+	// If the first does not log, no trail covers all regions.
+	logging := i != 0 || !e.violates("aws-cloudtrail-multi-region", p, i)
 	o := world.Obj("Name", name, "TrailARN", arn("cloudtrail", p, "trail/"+name), "HomeRegion", p.Region, "S3BucketName", nth(e.buckets, p, i),
 		"IncludeGlobalServiceEvents", true, "IsMultiRegionTrail", i == 0, "IsOrganizationTrail", false,
 		"LogFileValidationEnabled", !e.violates("aws-cloudtrail-log-validation", p, i), "SnsTopicARN", arn("sns", p, nth(e.topics, p, 0)), "HasCustomEventSelectors", true,
-		"_logging", i != 0 || !e.violates("aws-cloudtrail-multi-region", p, i), "_delivered", e.ago(0))
+		"_logging", logging, "_delivered", e.ago(0))
 	if !e.violates("aws-cloudtrail-kms", p, i) {
 		o = append(o, world.Obj("KmsKeyId", e.keyARN(p, i))...)
 	}
@@ -137,6 +139,7 @@ func monitoringService(c *Cloud) {
 		return x.list(c, listing{kind: e.metricFilters, field: "metricFilters", token: "nextToken", next: "nextToken", max: "limit", page: 50})
 	})
 	c.register("monitoring", "DescribeAlarms", func(x *call) (answer, error) {
+		// The answer has one page of alarms, split into two lists.
 		out, err := x.list(c, listing{kind: e.alarms, field: "all", names: "AlarmNames", token: "NextToken", next: "NextToken", max: "MaxRecords", page: 100,
 			shape: func(_ string, o world.Object) any { return o }})
 		metric, composite := []any{}, []any{}
@@ -173,7 +176,7 @@ func trailService(c *Cloud) {
 	e := c.inventory
 	home := func(x *call) world.Place { return world.Place{Account: x.account, Region: c.options.Regions[0]} }
 	c.register("cloudtrail", "DescribeTrails", func(x *call) (answer, error) {
-		shadows := x.body.Get("includeShadowTrails") != false
+		shadows := x.body.Get("includeShadowTrails") != false // true by default
 		requested := x.texts("trailNameList")
 		list := []any{}
 		c.List(e.trails, home(x), 0, -1, func(name string, o world.Object) bool {

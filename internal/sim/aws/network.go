@@ -15,7 +15,8 @@ type network struct {
 	interfaces, addresses                                                                            *world.Kind
 }
 
-const groupsPerVPC = 6 // at least, in addition to the default one
+// minGroupsPerVPC is the least number of security groups of a VPC, without the default one.
+const minGroupsPerVPC = 6
 
 func (e *inventory) makeNetwork() {
 	perVPC := func(n int) counter { return func(p world.Place) int { return n * e.vpcs.Count(p) } }
@@ -31,7 +32,7 @@ func (e *inventory) makeNetwork() {
 	e.flowLogs = e.hexNamed("AWS.EC2.FlowLog", "fl-0", 16, perVPC(1), e.flowLog)
 	e.securityGroups = e.hexNamed("AWS.EC2.SecurityGroup", "sg-0", 16, func(p world.Place) int {
 		n := e.vpcs.Count(p)
-		return n * (1 + max(groupsPerVPC, e.share(60, 0)(p)/n))
+		return n * (1 + max(minGroupsPerVPC, e.share(60, 0)(p)/n))
 	}, e.securityGroup)
 	e.peerings = e.hexNamed("AWS.EC2.VpcPeeringConnection", "pcx-0", 16, constantCount(1), func(p world.Place, i int, id string) world.Object {
 		side := func(v int) world.Object {
@@ -62,8 +63,8 @@ func (e *inventory) makeNetwork() {
 	e.addresses = e.hexNamed("AWS.EC2.Address", "eipalloc-0", 16, func(p world.Place) int { return e.natGateways.Count(p) + 1 }, e.address)
 }
 
-// cidr returns a subrange of the private addresses of the v-th VPC.
-func cidr(v, part, bits int) string { return fmt.Sprintf("10.%d.%d.0/%d", v%256, part%256, bits) }
+// cidr returns the range 10.v.third.0/bits of the private addresses of the v-th VPC.
+func cidr(v, third, bits int) string { return fmt.Sprintf("10.%d.%d.0/%d", v%256, third%256, bits) }
 
 func (e *inventory) vpc(p world.Place, i int, id string) world.Object {
 	return world.Obj("vpcId", id, "state", "available", "cidrBlock", cidr(i, 0, 16), "isDefault", i == 0, "instanceTenancy", "default",
@@ -120,7 +121,7 @@ func (e *inventory) routeTable(p world.Place, i int, id string) world.Object {
 func (e *inventory) natGateway(p world.Place, i int, id string) world.Object {
 	return world.Obj("natGatewayId", id, "vpcId", e.vpcs.Name(p, i), "subnetId", e.subnets.Name(p, i), "state", "available", "connectivityType", "public",
 		"createTime", e.ago(300), "natGatewayAddressSet", world.Items(world.Obj("publicIp", natIP(e.region(p), i), "allocationId", e.addresses.Name(p, i),
-			"privateIp", fmt.Sprintf("10.%d.0.9", i%256), "networkInterfaceId", e.interfaces.Name(p, e.instances.Count(p)+i))),
+			"privateIp", fmt.Sprintf("10.%d.0.9", i%256), "networkInterfaceId", e.natInterface(p, i))),
 		"tagSet", e.tagSet(p, "nat", i))
 }
 
@@ -144,7 +145,7 @@ func natIP(region, i int) string { return fmt.Sprintf("34.%d.%d.%d", region, i>>
 func (e *inventory) address(p world.Place, i int, id string) world.Object {
 	o := world.Obj("allocationId", id, "publicIp", natIP(e.region(p), i), "domain", "vpc", "tagSet", e.tagSet(p, "eip", i))
 	if i < e.natGateways.Count(p) {
-		o = append(o, world.Obj("associationId", "eipassoc-"+id[9:], "networkInterfaceId", e.interfaces.Name(p, e.instances.Count(p)+i),
+		o = append(o, world.Obj("associationId", "eipassoc-"+id[9:], "networkInterfaceId", e.natInterface(p, i),
 			"privateIpAddress", fmt.Sprintf("10.%d.0.9", i%256))...)
 	}
 	return o
@@ -181,6 +182,11 @@ func (e *inventory) networkInterface(p world.Place, i int, id string) world.Obje
 	return o
 }
 
+// natInterface returns the name of the interface of the i-th NAT gateway.
+func (e *inventory) natInterface(p world.Place, i int) string {
+	return e.interfaces.Name(p, e.instances.Count(p)+i)
+}
+
 func (e *inventory) endpoint(p world.Place, i int, id string) world.Object {
 	return world.Obj("vpcEndpointId", id, "vpcEndpointType", "Interface", "vpcId", e.vpcs.Name(p, i),
 		"serviceName", "com.amazonaws."+p.Region+".ssm", "state", "available", "privateDnsEnabled", true,
@@ -204,19 +210,23 @@ func (e *inventory) flowLog(p world.Place, i int, id string) world.Object {
 func (e *inventory) networkACL(p world.Place, i int, id string) world.Object {
 	n := e.vpcs.Count(p)
 	v := i % n
-	rule := func(number int, action, block, protocol string, egress bool, ports ...int) world.Object {
-		o := world.Obj("ruleNumber", number, "protocol", protocol, "ruleAction", action, "egress", egress, "cidrBlock", block)
+	const (
+		anyProtocol, tcp = "-1", "6"
+		ingress, egress  = false, true
+	)
+	rule := func(number int, action, protocol string, isEgress bool, ports ...int) world.Object {
+		o := world.Obj("ruleNumber", number, "protocol", protocol, "ruleAction", action, "egress", isEgress, "cidrBlock", "0.0.0.0/0")
 		if len(ports) == 2 {
 			o = append(o, world.Obj("portRange", world.Obj("from", ports[0], "to", ports[1]))...)
 		}
 		return o
 	}
-	entries := world.Items(rule(90, "deny", "0.0.0.0/0", "6", false, 22, 22), rule(91, "deny", "0.0.0.0/0", "6", false, 3389, 3389))
+	entries := world.Items(rule(90, "deny", tcp, ingress, 22, 22), rule(91, "deny", tcp, ingress, 3389, 3389))
 	if e.violates("aws-ec2-nacl-admin-open", p, i) {
 		entries = nil
 	}
-	entries = append(entries, rule(100, "allow", "0.0.0.0/0", "-1", false), rule(100, "allow", "0.0.0.0/0", "-1", true),
-		rule(32767, "deny", "0.0.0.0/0", "-1", false), rule(32767, "deny", "0.0.0.0/0", "-1", true))
+	entries = append(entries, rule(100, "allow", anyProtocol, ingress), rule(100, "allow", anyProtocol, egress),
+		rule(32767, "deny", anyProtocol, ingress), rule(32767, "deny", anyProtocol, egress))
 	var associations []any
 	for s := range e.subnets.Count(p) {
 		if e.vpcOf(p, s) == v && s/n%2 == i/n {

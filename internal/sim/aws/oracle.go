@@ -77,16 +77,16 @@ func (c ruleCheck) inAccount() ruleCheck {
 }
 
 var (
-	ofSummary   = func(e *inventory) *world.Kind { return e.summaries }
-	ofUser      = func(e *inventory) *world.Kind { return e.users }
-	ofPasswords = func(e *inventory) *world.Kind { return e.passwordPolicies }
-	ofBucket    = func(e *inventory) *world.Kind { return e.buckets }
-	ofGroup     = func(e *inventory) *world.Kind { return e.securityGroups }
-	ofInstance  = func(e *inventory) *world.Kind { return e.instances }
-	ofTrail     = func(e *inventory) *world.Kind { return e.trails }
-	ofKey       = func(e *inventory) *world.Kind { return e.keys }
-	ofDatabase  = func(e *inventory) *world.Kind { return e.dbInstances }
-	ofFunction  = func(e *inventory) *world.Kind { return e.functions }
+	ofSummary       = func(e *inventory) *world.Kind { return e.summaries }
+	ofUser          = func(e *inventory) *world.Kind { return e.users }
+	ofPasswords     = func(e *inventory) *world.Kind { return e.passwordPolicies }
+	ofBucket        = func(e *inventory) *world.Kind { return e.buckets }
+	ofSecurityGroup = func(e *inventory) *world.Kind { return e.securityGroups }
+	ofInstance      = func(e *inventory) *world.Kind { return e.instances }
+	ofTrail         = func(e *inventory) *world.Kind { return e.trails }
+	ofKey           = func(e *inventory) *world.Kind { return e.keys }
+	ofDatabase      = func(e *inventory) *world.Kind { return e.dbInstances }
+	ofFunction      = func(e *inventory) *world.Kind { return e.functions }
 )
 
 var ruleChecks = slices.Concat(identityChecks, bucketChecks, networkChecks, recordChecks, serviceChecks)
@@ -110,7 +110,8 @@ var identityChecks = []ruleCheck{
 	checkOf("aws-iam-password-min-length-14", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("MinimumPasswordLength") < 14 }).inAccount(),
 	checkOf("aws-iam-password-reuse-24", ofPasswords, func(_ *inventory, o world.Object) bool { return o.Number("PasswordReusePrevention") < 24 }).inAccount(),
 	checkOf("aws-iam-policy-admin-star", func(e *inventory) *world.Kind { return e.policies }, func(_ *inventory, o world.Object) bool {
-		return !strings.Contains(o.Text("Arn"), "::aws:") && o.Number("AttachmentCount") > 0 && isAdminPolicy(o)
+		ofAWS := strings.Contains(o.Text("Arn"), "::aws:")
+		return !ofAWS && o.Number("AttachmentCount") > 0 && isAdminPolicy(o)
 	}).inAccount(),
 	checkOf("aws-iam-user-direct-policy", ofUser, func(_ *inventory, o world.Object) bool {
 		return len(o.List("UserPolicyList"))+len(o.List("AttachedManagedPolicies")) > 0
@@ -275,5 +276,5 @@ func (e *inventory) servesHTTP(p world.Place, balancer string) bool {
 	return found
 }
 
-// Today returns the reference date of ages.
+// Today returns the reference time of ages.
 func (c *Cloud) Today() time.Time { return c.options.Today }

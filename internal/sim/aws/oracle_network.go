@@ -15,12 +15,12 @@ func unescape(text string) string {
 }
 
 var networkChecks = []ruleCheck{
-	checkOf("aws-ec2-sg-ssh-open", ofGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 22) }),
-	checkOf("aws-ec2-sg-rdp-open", ofGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 3389) }),
-	checkOf("aws-ec2-sg-db-ports-open", ofGroup, func(_ *inventory, o world.Object) bool {
+	checkOf("aws-ec2-sg-ssh-open", ofSecurityGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 22) }),
+	checkOf("aws-ec2-sg-rdp-open", ofSecurityGroup, func(_ *inventory, o world.Object) bool { return opensToInternet(o, 3389) }),
+	checkOf("aws-ec2-sg-db-ports-open", ofSecurityGroup, func(_ *inventory, o world.Object) bool {
 		return opensToInternet(o, 1433, 1521, 3306, 5432, 6379, 9200, 11211, 27017)
 	}),
-	checkOf("aws-ec2-sg-all-open", ofGroup, func(_ *inventory, o world.Object) bool {
+	checkOf("aws-ec2-sg-all-open", ofSecurityGroup, func(_ *inventory, o world.Object) bool {
 		for _, rule := range o.Objects("ipPermissions") {
 			allPorts := rule.Text("ipProtocol") == "-1" || rule.Get("fromPort") != nil && rule.Number("fromPort") <= 0 && rule.Number("toPort") >= 65535
 			if allPorts && isFromInternet(rule) {
@@ -29,7 +29,7 @@ var networkChecks = []ruleCheck{
 		}
 		return false
 	}),
-	checkOf("aws-ec2-default-sg-open", ofGroup, func(_ *inventory, o world.Object) bool {
+	checkOf("aws-ec2-default-sg-open", ofSecurityGroup, func(_ *inventory, o world.Object) bool {
 		return o.Text("groupName") == "default" && len(o.List("ipPermissions"))+len(o.List("ipPermissionsEgress")) > 0
 	}),
 	checkOf("aws-ec2-nacl-admin-open", func(e *inventory) *world.Kind { return e.networkACLs }, func(_ *inventory, o world.Object) bool {
@@ -127,9 +127,9 @@ func (e *inventory) isExposed(p world.Place, instance world.Object) bool {
 	return false
 }
 
-// hasBoundary reports whether a permissions boundary limits a role: actions that
-// the boundary does not allow are denied.
-func (e *inventory) hasBoundary(p world.Place, role world.Object) bool {
+// isLimited reports whether a permissions boundary limits a role: one that allows
+// everything does not.
+func (e *inventory) isLimited(p world.Place, role world.Object) bool {
 	arn := role.Text("PermissionsBoundary", "PermissionsBoundaryArn")
 	if arn == "" {
 		return false
@@ -152,7 +152,7 @@ func (e *inventory) isPowerful(p world.Place, profile string) bool {
 	}
 	for _, r := range o.Objects("Roles") {
 		role, _ := e.Get(e.roles, g, r.Text("RoleName"))
-		if e.hasBoundary(g, role) {
+		if e.isLimited(g, role) {
 			continue
 		}
 		for _, inline := range role.Objects("RolePolicyList") {
@@ -161,6 +161,7 @@ func (e *inventory) isPowerful(p world.Place, profile string) bool {
 			}
 		}
 		for _, attached := range role.Objects("AttachedManagedPolicies") {
+			// Get does not find AWS's policies, whose names begin with aws/ here. They do not allow everything.
 			if policy, ok := e.Get(e.policies, g, attached.Text("PolicyName")); ok && isAdminPolicy(policy) {
 				return true
 			}

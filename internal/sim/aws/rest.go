@@ -72,12 +72,10 @@ func (c *call) match(pattern, segments []string) bool {
 	}
 	vars := map[string]string{}
 	for i, segment := range pattern {
-		name, ok := strings.CutPrefix(segment, "{")
-		if !ok && segment != segments[i] {
-			return false
-		}
-		if ok {
+		if name, isParameter := strings.CutPrefix(segment, "{"); isParameter {
 			vars[strings.TrimSuffix(name, "}")] = segments[i]
+		} else if segment != segments[i] {
+			return false
 		}
 	}
 	for name, v := range vars {
@@ -90,7 +88,7 @@ func (c *call) match(pattern, segments []string) bool {
 // or the first segment of the path.
 func (c *call) routeBucket(r *http.Request, host string) bool {
 	bucket, _, _ := strings.Cut(host, ".s3.")
-	if bucket == host {
+	if bucket == host { // the host name has no bucket
 		bucket = strings.Trim(r.URL.Path, "/")
 	}
 	c.vars["Bucket"] = bucket

@@ -8,16 +8,16 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// signers maps the name in a signature to the services that use it.
+// signers maps the name in a signature to the models of the services that use it. The
+// other services sign with the name of their model.
 var signers = map[string][]string{
 	"ses": {"sesv2"}, "bedrock": {"bedrock", "bedrock-agent"}, "apigateway": {"apigateway", "apigatewayv2"}, "elasticfilesystem": {"efs"}, "es": {"opensearch"},
 	"s3-control": {"s3control"}, "airflow": {"mwaa"}, "aps": {"amp"},
 }
 
-// unsimulated returns the name of a REST operation of a service that is not
-// simulated, from AWS's published models. Accounts have no resources of such
-// services.
-func unsimulated(service string, r *http.Request) (string, bool) {
+// unsimulatedOperation returns the name of a REST operation that is not simulated,
+// from AWS's published models.
+func unsimulatedOperation(service string, r *http.Request) (string, bool) {
 	names, ok := signers[service]
 	if !ok {
 		names = []string{service}

@@ -12,14 +12,14 @@ import (
 
 // web contains the kinds of web services.
 type web struct {
-	loadBalancers, listeners, targetGroups, restAPIs, httpAPIs, webACLs, siteACLs, distributions, zones, webCertificates *world.Kind
+	loadBalancers, listeners, targetGroups, restAPIs, httpAPIs, webACLs, distributions, zones, webCertificates *world.Kind
 }
 
 func (e *inventory) makeWeb() {
 	e.loadBalancers = e.numberNamed("AWS.ELB.LoadBalancer", func(p world.Place, i int) string {
 		return fmt.Sprintf("app/front/%s%d", e.seed(p).With("elb").Hex(12), 1000+i)
 	}, e.share(5, 4), e.loadBalancer)
-	// The number follows digits of the seed, so only the last four characters count.
+	// The characters before the number can be digits too, so that only the last four are read.
 	e.loadBalancers.Index = func(_ world.Place, name string) (i int, ok bool) {
 		_, err := fmt.Sscanf(name[max(0, len(name)-4):], "%d", &i)
 		return i - 1000, err == nil
@@ -45,9 +45,8 @@ func (e *inventory) makeWeb() {
 			"createdDate", scalar(e.ago(130)), "disableExecuteApiEndpoint", false, "corsConfiguration", world.Obj("allowOrigins", world.Items("https://example.com")),
 			"routeSelectionExpression", "$request.method", "tags", world.Obj("Owner", "web"), "_stages", world.Items(e.stage(p, i, "$default", i == 0)))
 	})
+	// The ACLs of CloudFront are those in the place without a region.
 	e.webACLs = e.numberNamed("AWS.WAF.WebACL", func(p world.Place, i int) string { return fmt.Sprintf("acl-%d/id-%d", i, i) }, constantCount(1), e.webACL)
-	site := *e.webACLs // CloudFront's ACLs: the same kind, in the place without a region
-	e.siteACLs = &site
 	e.distributions = e.hexNamed("AWS.CloudFront.Distribution", "E", 12, e.share(2, 3), e.distribution)
 	e.zones = e.hexNamed("AWS.Route53.HostedZone", "Z", 16, e.share(2, 2), func(_ world.Place, i int, id string) world.Object {
 		return world.Obj("Id", "/hostedzone/"+id, "Name", fmt.Sprintf("zone%d.example.com.", i), "CallerReference", id, "Config", world.Obj("PrivateZone", i%2 == 1),
@@ -92,9 +91,10 @@ func (e *inventory) listener(p world.Place, i int, name string) world.Object {
 	return append(o, world.Obj("Protocol", "HTTP", "Port", 80, "DefaultActions", world.Items(action))...)
 }
 
-func (e *inventory) stage(p world.Place, i int, name string, logged bool) world.Object {
+// stage generates a stage of an API. Only a protected one has access logs and a web ACL.
+func (e *inventory) stage(p world.Place, i int, name string, protected bool) world.Object {
 	o := world.Obj("stageName", name)
-	if logged {
+	if protected {
 		o = append(o, world.Obj("accessLogSettings", world.Obj("destinationArn", arn("logs", p, "log-group:"+nth(e.logGroups, p, i)), "format", "$context.requestId"),
 			"webAclArn", arn("wafv2", p, "regional/webacl/"+e.webACLs.Name(p, 0)))...)
 	}
@@ -125,7 +125,7 @@ func (e *inventory) distribution(p world.Place, i int, id string) world.Object {
 		"DefaultCacheBehavior", world.Obj("TargetOriginId", "s3", "ViewerProtocolPolicy", viewerPolicy),
 		"CacheBehaviors", world.Obj("Quantity", 1, "Items", listOf("CacheBehavior", world.Items(world.Obj("PathPattern", "/api/*", "TargetOriginId", "s3", "ViewerProtocolPolicy", "https-only")))),
 		"ViewerCertificate", world.Obj("ACMCertificateArn", arn("acm", home, "certificate/"+nth(e.webCertificates, home, i)), "MinimumProtocolVersion", "TLSv1.2_2021"),
-		"WebACLId", "arn:aws:wafv2:us-east-1:"+p.Account+":global/webacl/"+e.siteACLs.Name(p, 0))
+		"WebACLId", "arn:aws:wafv2:us-east-1:"+p.Account+":global/webacl/"+e.webACLs.Name(p, 0))
 }
 
 func webService(c *Cloud) {

@@ -45,9 +45,11 @@ func (e *inventory) makeWorkload() {
 			"BlockDeviceMappings", world.Items(world.Obj("DeviceName", "/dev/xvda", "Ebs", world.Obj("Encrypted", true, "VolumeSize", 8))), "CreatedTime", e.ago(400))
 	})
 	e.scalingGroups = e.wordNamed("AWS.AutoScaling.Group", "scaling", constantCount(2), func(p world.Place, i int, name string) world.Object {
-		template, configuration := any(world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1")), any(nil)
+		var template, configuration any
 		if i == 1 { // the older form
-			template, configuration = nil, nth(e.launchConfigurations, p, 0)
+			configuration = nth(e.launchConfigurations, p, 0)
+		} else {
+			template = world.Obj("LaunchTemplateId", nth(e.launchTemplates, p, i), "Version", "1")
 		}
 		return world.Obj("AutoScalingGroupName", name, "LaunchTemplate", template, "LaunchConfigurationName", configuration, "AutoScalingGroupARN", arn("autoscaling", p, "autoScalingGroup:x:autoScalingGroupName/"+name), "MinSize", 1, "MaxSize", 4,
 			"DesiredCapacity", 2, "DefaultCooldown", 300, "HealthCheckType", "EC2", "CreatedTime", e.ago(90), "AvailabilityZones", world.Items(zone(p, 0), zone(p, 1)),
@@ -172,7 +174,8 @@ func workloadService(c *Cloud) {
 // containerService registers ECS, which accepts names and ARNs.
 func containerService(c *Cloud) {
 	e := c.inventory
-	arns := func(action, field, arnField string, kind *world.Kind) {
+	// The lists contain the ARNs in arnField, or names if it is "".
+	identifiers := func(action, field, arnField string, kind *world.Kind) {
 		c.register("ecs", action, func(x *call) (answer, error) {
 			return x.list(c, listing{kind: kind, field: field, token: "nextToken", next: "nextToken", max: "maxResults", page: 100,
 				shape: func(name string, o world.Object) any {
@@ -183,9 +186,9 @@ func containerService(c *Cloud) {
 				}})
 		})
 	}
-	arns("ListClusters", "clusterArns", "clusterArn", e.ecsClusters)
-	arns("ListServices", "serviceArns", "serviceArn", e.ecsServices)
-	arns("ListTaskDefinitionFamilies", "families", "", e.taskDefinitions)
+	identifiers("ListClusters", "clusterArns", "clusterArn", e.ecsClusters)
+	identifiers("ListServices", "serviceArns", "serviceArn", e.ecsServices)
+	identifiers("ListTaskDefinitionFamilies", "families", "", e.taskDefinitions)
 	described := func(action, names, field string, kind *world.Kind, name func(x *call, identifier string) string) {
 		c.register("ecs", action, func(x *call) (answer, error) {
 			list, failures := []any{}, []any{}

@@ -30,13 +30,14 @@ const (
 // customRoles is the number of custom roles of a subscription.
 const customRoles = 3
 
-// userAssignments is the number of role assignments to users.
+// userAssignments is the number of role assignments to users. The role
+// assignments with higher numbers are to virtual machines.
 const userAssignments = 4
 
 var accessKinds = []*kind{
 	{
 		typ: "Azure.ManagedIdentity.UserAssignedIdentity", arm: identities, prefix: "id-",
-		count: func(a address) int { return a.scaled(10, 2) },
+		count: func(a address) int { return max(2, a.permille(10)) },
 		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("tenantId", a.sub.Tenant, "principalId", a.principal(), "clientId", a.clientID()))
 		},
@@ -93,14 +94,15 @@ var accessKinds = []*kind{
 			return names
 		},
 		body: func(a address) world.Object {
-			name, kind, action, scope := "", "BuiltInRole", "", "/"
+			var name, roleType, action, scope string
 			if a.i < len(builtIn) {
-				name, action = builtIn[a.i].name, builtIn[a.i].action
+				name, roleType, scope = builtIn[a.i].name, "BuiltInRole", "/"
+				action = builtIn[a.i].action
 			} else {
-				name, kind, scope = "Operator "+number(a.i), "CustomRole", "/subscriptions/"+a.sub.ID
+				name, roleType, scope = "Operator "+number(a.i), "CustomRole", "/subscriptions/"+a.sub.ID
 				action = choose(a, "azure-iam-custom-owner-role", "*", "Microsoft.Compute/*/read")
 			}
-			return world.Obj("properties", world.Obj("roleName", name, "type", kind, "assignableScopes", world.Items(scope),
+			return world.Obj("properties", world.Obj("roleName", name, "type", roleType, "assignableScopes", world.Items(scope),
 				"permissions", world.Items(world.Obj("actions", world.Items(action), "notActions", []any{}, "dataActions", []any{}))))
 		},
 	},

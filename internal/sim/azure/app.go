@@ -17,7 +17,7 @@ const (
 var appKinds = []*kind{
 	{
 		typ: "Azure.Web.Site", arm: sites, prefix: "appx",
-		count: func(a address) int { return a.scaled(40, 4) },
+		count: func(a address) int { return max(4, a.permille(40)) },
 		body: func(a address) world.Object {
 			kind := "app,linux"
 			if a.isFunctionApp() {
@@ -52,14 +52,14 @@ var appKinds = []*kind{
 	},
 	{
 		typ: "Azure.Web.ServicePlan", arm: plans, prefix: "plan-",
-		count: func(a address) int { return a.scaled(8, 2) },
+		count: func(a address) int { return max(2, a.permille(8)) },
 		body: func(a address) world.Object {
 			return a.resource("kind", "linux", "sku", world.Obj("name", "P1v3", "tier", "PremiumV3", "capacity", 2), "properties", world.Obj("zoneRedundant", true))
 		},
 	},
 	{
 		typ: "Azure.ContainerService.ManagedCluster", arm: clusters, prefix: "aks-",
-		count: func(a address) int { return a.scaled(5, 2) },
+		count: func(a address) int { return max(2, a.permille(5)) },
 		body: func(a address) world.Object {
 			api := world.Obj("enablePrivateCluster", false, "authorizedIPRanges", world.Items("203.0.113.0/24"))
 			if a.i%2 == 1 {

@@ -47,12 +47,13 @@ func (c *Cloud) Unregister(id string) {
 	delete(c.applications.created, id)
 }
 
-// withRegistration calls do with a registered application.
-func (c *Cloud) withRegistration(id string, do func(*registration)) {
+// withRegistration calls fn with a registered application, under the lock. It does nothing if
+// there is none with the id.
+func (c *Cloud) withRegistration(id string, fn func(*registration)) {
 	c.applications.mu.Lock()
 	defer c.applications.mu.Unlock()
 	if a, ok := c.applications.created[id]; ok {
-		do(a)
+		fn(a)
 	}
 }
 
@@ -66,8 +67,8 @@ func (c *Cloud) NewKey(id string) (key string) {
 	return key
 }
 
-// Assign sets the actions of an application in a subscription; none removes the
-// assignment.
+// Assign sets the actions that an application is allowed in a subscription. An empty list
+// removes the assignment.
 func (c *Cloud) Assign(id, subscription string, actions []string) {
 	c.withRegistration(id, func(a *registration) {
 		if len(actions) == 0 {
@@ -83,8 +84,8 @@ func (c *Cloud) Consent(id string, permissions ...string) {
 	c.withRegistration(id, func(a *registration) { a.consent = permissions })
 }
 
-// canRead reports whether an application has a role in a subscription.
-func (c *Cloud) canRead(id, subscription string) (ok bool) {
+// hasRole reports whether an application has a role in a subscription.
+func (c *Cloud) hasRole(id, subscription string) (ok bool) {
 	c.withRegistration(id, func(a *registration) { _, ok = a.roles[subscription] })
 	return ok
 }

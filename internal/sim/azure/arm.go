@@ -61,7 +61,7 @@ func (c *Cloud) manager(w http.ResponseWriter, r *http.Request, government bool)
 				}
 			default:
 				c.answer(w, r, t, func(s Subscription) bool {
-					return s.Government == government && role != "denied" && (role != registeredRole || c.canRead(claims.Application, s.ID))
+					return s.Government == government && role != "denied" && (role != registeredRole || c.hasRole(claims.Application, s.ID))
 				})
 			}
 		},
@@ -76,7 +76,7 @@ func (c *Cloud) caller(r *http.Request, government bool) (claims, *refusal) {
 		return claims, &refusal{http.StatusUnauthorized, "InvalidAuthenticationToken", "The access token is missing or invalid."}
 	case c.options.Now().Unix() >= claims.Expires:
 		return claims, &refusal{http.StatusUnauthorized, "ExpiredAuthenticationToken", "The access token expiry UTC time is earlier than current UTC time."}
-	case claims.Tenant != c.tenant(government) || !strings.Contains(claims.Audience, ".core."):
+	case claims.Tenant != c.tenant(government) || !strings.HasPrefix(claims.Audience, "https://management.core."):
 		return claims, &refusal{http.StatusUnauthorized, "InvalidAuthenticationTokenAudience", "The access token has been obtained for wrong audience or resource."}
 	}
 	return claims, nil
@@ -104,6 +104,7 @@ func (c *Cloud) find(at string, government bool) (target, *refusal) {
 	if len(rest) > 2 && strings.EqualFold(rest[0], "resourceGroups") {
 		group, rest = rest[1], rest[2:]
 	}
+	// The deployments of a group are a detail of the group, not a kind of their own.
 	if group != "" && len(rest) == 3 && strings.EqualFold(strings.Join(rest, "/"), deployments) {
 		return t.walk(c, "", subscriptions, append([]string{"resourceGroups", group}, rest...))
 	}
@@ -125,10 +126,10 @@ func (t target) walk(c *Cloud, group, space string, rest []string) (target, *ref
 	missing := &refusal{http.StatusNotFound, "ResourceNotFound", "The Resource was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"}
 	for depth := 0; len(rest) > 0; depth++ {
 		k, known := kinds[strings.ToLower(arm+"/"+rest[0])]
-		if !known && t.object != nil {
+		if !known && t.object != nil { // a detail of the resource found last
 			t.rest = strings.Join(rest, "/")
 			t.action = actionOf(arm + "/" + rest[0])
-			if i := slices.Index(rest, "providers"); i >= 0 && len(rest) > i+2 {
+			if i := slices.Index(rest, "providers"); i >= 0 && len(rest) > i+2 { // a type of another namespace
 				t.space, t.action = rest[i+1], rest[i+2]+"/read"
 			}
 			return t, nil
@@ -161,8 +162,8 @@ func actionOf(arm string) string {
 	return types + "/read"
 }
 
-// isIn reports whether a resource is in a group, "" for none. The group of a created resource is in
-// its id.
+// isIn reports whether a resource is in a resource group, or in none if group is "". The id contains
+// the group, also that of a created resource.
 func (a address) isIn(group string, o world.Object) bool {
 	switch a.k.where {
 	case inSubscription:
@@ -221,11 +222,12 @@ func (c *Cloud) answerList(w http.ResponseWriter, r *http.Request, t target) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// answerSubscriptions lists the subscriptions that a caller sees, of a
-// management group or all.
+// answerSubscriptions lists the subscriptions that a caller sees: all, or the
+// descendants of a management group.
 func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, isVisible func(Subscription) bool) {
 	values := []any{}
-	if t.rest != "" { // intermediate groups are descendants, too
+	ofGroup := t.rest != ""
+	if ofGroup { // intermediate groups are descendants, too
 		values = append(values, world.Obj("id", "/providers/Microsoft.Management/managementGroups/inner", "type", "Microsoft.Management/managementGroups", "name", "inner",
 			"properties", world.Obj("displayName", "Inner")))
 	}
@@ -233,7 +235,7 @@ func (c *Cloud) answerSubscriptions(w http.ResponseWriter, t target, isVisible f
 		if !isVisible(s) {
 			continue
 		}
-		if t.rest != "" {
+		if ofGroup {
 			values = append(values, world.Obj("id", "/subscriptions/"+s.ID, "type", "/subscriptions", "name", s.ID,
 				"properties", world.Obj("displayName", s.Name, "parent", world.Obj("id", strings.TrimSuffix("/"+t.rest, "/descendants")))))
 			continue

@@ -29,12 +29,13 @@ type Options struct {
 	Shares        world.Shares
 
 	// Unsimulated, if set, answers reads of what the cloud does not simulate. The account
-	// is a subscription, or "" for Microsoft Graph. It reports false when it has no answer;
-	// the resource does not exist then.
+	// is a subscription, or "" for Microsoft Graph. If Unsimulated reports false, the cloud
+	// answers that the resource does not exist.
 	Unsimulated func(w http.ResponseWriter, r *http.Request, account string) bool
 
-	// Today is the reference date of ages: keys are old relative to it. It does not
-	// advance, so that the same cloud read twice is the same.
+	// Today is the reference time of ages: keys are old relative to it. It does not
+	// advance, so that the same cloud read twice is the same. When zero, it is the time
+	// of New.
 	Today time.Time
 	// Now is the clock for the expiry of tokens; time.Now when nil.
 	Now func() time.Time
@@ -92,7 +93,7 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 		o.Now = time.Now
 	}
 	if o.Today.IsZero() {
-		o.Today = o.Now().UTC().Truncate(24 * time.Hour)
+		o.Today = o.Now().UTC().Truncate(time.Second)
 	}
 	c := &Cloud{options: o, faults: faults, secret: []byte(rand.Text()), subs: map[string]Subscription{}}
 	for i := range o.Subscriptions {
@@ -130,6 +131,10 @@ func (c *Cloud) answerUnsimulated(w http.ResponseWriter, r *http.Request, accoun
 // Subscriptions returns the subscriptions in order.
 func (c *Cloud) Subscriptions() []Subscription { return c.order }
 
+// PublicCloud is the argument of Reader, Denied, Unconsented and Register for an application that
+// is not in the government cloud.
+const PublicCloud = false
+
 // Reader returns an application that may read everything in the subscriptions
 // of its directory.
 func (c *Cloud) Reader(government bool) Credential { return c.application("reader", government) }
@@ -157,7 +162,8 @@ func (c *Cloud) roleOf(application string, government bool) (role string, keys [
 		}
 	}
 	c.withRegistration(application, func(a *registration) {
-		keys, ok = slices.Clone(a.keys), len(a.keys) > 0 && a.Tenant == c.tenant(government)
+		keys = slices.Clone(a.keys)
+		ok = len(keys) > 0 && a.Tenant == c.tenant(government)
 	})
 	return registeredRole, keys, ok
 }

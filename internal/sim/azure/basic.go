@@ -8,7 +8,7 @@ import (
 const (
 	subscriptions = "Microsoft.Resources/subscriptions"
 	groups        = subscriptions + "/resourceGroups"
-	deployments   = "providers/Microsoft.Resources/deployments" // of a resource group
+	deployments   = "providers/Microsoft.Resources/deployments" // sub-path of a resource group
 )
 
 var basicKinds = []*kind{
@@ -37,7 +37,7 @@ var basicKinds = []*kind{
 		},
 		body: func(a address) world.Object {
 			outputs := world.Obj("endpoint", world.Obj("type", "String", "value", "https://"+a.name()+".example.com"))
-			if a.i%5 == 1 {
+			if a.i%5 == 1 { // a credential in clear text, for the rule about outputs of deployments
 				outputs = append(outputs, world.Obj("adminPassword", world.Obj("type", "String", "value", "simulated-Passw0rd"))...)
 			}
 			return world.Obj("location", a.location(), "tags", a.tags(), "properties", world.Obj("provisioningState", "Succeeded"),

@@ -49,11 +49,12 @@ func (c *Cloud) resolve(change Change) (world.Ref, error) {
 	}
 	t, _ := c.find(change.ID, c.subs[strings.ToLower(parts[1])].Government)
 	name := parts[len(parts)-1]
+	// An id that ends with the type is that of a list.
 	if t.in.k == nil || t.rest != "" || strings.EqualFold(path.Base(t.in.k.arm), name) {
 		return world.Ref{}, fmt.Errorf("%q is not the id of a resource", change.ID)
 	}
 	exists := t.object != nil
-	if change.Make != nil { // names are unique, although t is only in its own resource group
+	if change.Make != nil { // the new name must not exist in any resource group; find searched only that of the id
 		_, _, exists = t.in.get(name)
 	}
 	if exists == (change.Make != nil) {

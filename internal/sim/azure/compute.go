@@ -18,12 +18,12 @@ const (
 var computeKinds = []*kind{
 	{
 		typ: "Azure.Compute.VirtualMachine", arm: machines, prefix: "vm-",
-		count: func(a address) int { return a.scaled(120, 4) },
+		count: func(a address) int { return max(4, a.permille(120)) },
 		body:  machineBody,
 	},
 	{
 		typ: "Azure.Compute.VirtualMachineScaleSet", arm: scaleSets, prefix: "vmss-",
-		count: func(a address) int { return a.scaled(3, 1) },
+		count: func(a address) int { return max(1, a.permille(3)) },
 		body: func(a address) world.Object {
 			return a.resource("sku", world.Obj("name", "Standard_D2s_v5", "capacity", 3), "properties", world.Obj("orchestrationMode", "Uniform", "upgradePolicy", world.Obj("mode", "Manual")))
 		},
@@ -31,13 +31,14 @@ var computeKinds = []*kind{
 	{
 		// The first disks belong to machines.
 		typ: "Azure.Compute.Disk", arm: disks, prefix: "disk-",
-		count: func(a address) int { return a.countOf(machines) + a.scaled(20, 3) },
+		count: func(a address) int { return a.countOf(machines) + max(3, a.permille(20)) },
 		body: func(a address) world.Object {
 			const rule = "azure-disk-unattached-cmk"
 			p := world.Obj("diskSizeGB", 64, "timeCreated", a.daysAgo(200), "osType", "Linux", "provisioningState", "Succeeded", "networkAccessPolicy", "DenyAll")
 			if a.i < a.countOf(machines) {
 				p = p.With("diskState", "Attached").With("encryption", world.Obj("type", "EncryptionAtRestWithPlatformKey"))
-				// Compute returns group names in upper case.
+				// Compute returns group names in upper case. The machine has the same number as
+				// the disk, and therefore the same group.
 				id := strings.Replace(a.ref(machines, a.i), a.group(), strings.ToUpper(a.group()), 1)
 				return a.resource("managedBy", id, "sku", world.Obj("name", "Premium_LRS"), "properties", p)
 			}
@@ -50,7 +51,7 @@ var computeKinds = []*kind{
 	},
 	{
 		typ: "Azure.Compute.Snapshot", arm: snapshots, prefix: "snap-",
-		count: func(a address) int { return a.scaled(10, 1) },
+		count: func(a address) int { return max(1, a.permille(10)) },
 		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("incremental", true, "timeCreated", a.daysAgo(30), "encryption", world.Obj("type", "EncryptionAtRestWithPlatformKey"),
 				"creationData", world.Obj("createOption", "Copy", "sourceResourceId", a.ref(disks, a.i%a.countOf(disks)))))

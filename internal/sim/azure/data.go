@@ -16,7 +16,7 @@ const (
 var dataKinds = []*kind{
 	{
 		typ: "Azure.Storage.StorageAccount", arm: storage, prefix: "stx",
-		count: func(a address) int { return a.scaled(80, 4) },
+		count: func(a address) int { return max(4, a.permille(80)) },
 		body:  storageBody,
 	},
 	{
@@ -24,10 +24,10 @@ var dataKinds = []*kind{
 		names: func(address) []string { return []string{"default"} },
 		body: func(a address) world.Object {
 			bad := a.violates("azure-storage-soft-delete")
-			coin := a.seed("half").Intn(2) == 0 // which of the two policies is off, if the resource violates the rule
+			coin := a.seed("half").Intn(2) == 0 // chooses the form of the log setting and, if the resource violates the rule, which of the two policies is off
 			return world.Obj("properties", world.Obj("isVersioningEnabled", true,
 				"deleteRetentionPolicy", world.Obj("enabled", !bad || coin, "days", 14), "containerDeleteRetentionPolicy", world.Obj("enabled", !bad || !coin, "days", 14)),
-				"_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", world.Items(a.diagnostic("StorageRead", coin))))
+				diagnosticSettings, world.Obj("value", world.Items(a.diagnosticOrAllLogs("StorageRead", coin))))
 		},
 	},
 	{
@@ -43,18 +43,18 @@ var dataKinds = []*kind{
 	},
 	{
 		typ: "Azure.KeyVault.Vault", arm: vaults, prefix: "kvx",
-		count: func(a address) int { return a.scaled(20, 2) },
+		count: func(a address) int { return max(2, a.permille(20)) },
 		body: func(a address) world.Object {
 			p := world.Obj("tenantId", a.sub.Tenant, "sku", world.Obj("family", "A", "name", "standard"), "vaultUri", a.vaultURL()+"/", "enableSoftDelete", true, "softDeleteRetentionInDays", 90,
 				"enableRbacAuthorization", a.i%2 == 0, "publicNetworkAccess", "Enabled", "accessPolicies", []any{})
 			if !a.violates("azure-keyvault-recoverable") {
 				p = p.With("enablePurgeProtection", true)
 			}
-			settings := []any{}
+			values := []any{}
 			if !a.violates("azure-keyvault-logging") {
-				settings = world.Items(a.diagnostic("AuditEvent", a.i%2 == 0))
+				values = world.Items(a.diagnosticOrAllLogs("AuditEvent", a.i%2 == 0))
 			}
-			return a.resource("properties", p, "_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", settings))
+			return a.resource("properties", p, diagnosticSettings, world.Obj("value", values))
 		},
 	},
 	{
@@ -94,19 +94,32 @@ func (a address) attributes(rule string) world.Object {
 	return o.With("exp", a.options.Today.AddDate(0, 6, 0).Unix())
 }
 
-// diagnostic returns a diagnostic setting with one category of logs, or with the group of
-// all categories.
-func (a address) diagnostic(category string, allLogs bool) world.Object {
-	log := world.Obj("category", category, "enabled", true)
-	if allLogs {
-		log = world.Obj("categoryGroup", "allLogs", "enabled", true)
+// diagnosticSettings is the field with the answer of a call for the diagnostic settings of a
+// resource. Its underscore is explained at detail.
+const diagnosticSettings = "_providers/" + settings
+
+// diagnostic returns a diagnostic setting with one category of logs.
+func (a address) diagnostic(category string) world.Object {
+	return a.diagnosticOf(world.Obj("category", category, "enabled", true))
+}
+
+// diagnosticOrAllLogs returns a diagnostic setting with one category of logs, or if all is
+// set, with the group of all categories.
+func (a address) diagnosticOrAllLogs(category string, all bool) world.Object {
+	if all {
+		return a.diagnosticOf(world.Obj("categoryGroup", "allLogs", "enabled", true))
 	}
-	return world.Obj("id", a.id()+"/providers/Microsoft.Insights/diagnosticSettings/export", "name", "export",
+	return a.diagnostic(category)
+}
+
+// diagnosticOf returns a diagnostic setting with the given logs.
+func (a address) diagnosticOf(log world.Object) world.Object {
+	return world.Obj("id", a.id()+"/providers/"+settings+"/export", "name", "export",
 		"properties", world.Obj("storageAccountId", a.ref(storage, 1), "workspaceId", a.ref(workspaces, 0), "logs", world.Items(log)))
 }
 
 // allowsPublicBlobs reports whether a storage account allows public blobs. The first
-// account stores the activity log.
+// account stores the activity log, about which there is a rule of its own.
 func (a address) allowsPublicBlobs() bool {
 	if a.i == 0 {
 		return a.violates("azure-monitor-log-storage-public")
@@ -126,7 +139,7 @@ func storageBody(a address) world.Object {
 		"publicNetworkAccess", "Enabled", "encryption", encryption,
 		"keyCreationTime", world.Obj("key1", a.daysAgo(choose(a, "azure-storage-key-rotation", 200, 20)), "key2", a.daysAgo(30)),
 	)
-	logged := world.Obj("value", world.Items(a.diagnostic("StorageRead", a.i%2 == 0)))
+	logged := world.Obj("value", world.Items(a.diagnosticOrAllLogs("StorageRead", a.i%2 == 0)))
 	return a.resource("kind", "StorageV2", "sku", world.Obj("name", "Standard_GRS", "tier", "Standard"), "properties", p,
-		"_queueServices/default/providers/Microsoft.Insights/diagnosticSettings", logged, "_tableServices/default/providers/Microsoft.Insights/diagnosticSettings", logged)
+		"_queueServices/default/providers/"+settings, logged, "_tableServices/default/providers/"+settings, logged)
 }

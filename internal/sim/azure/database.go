@@ -18,7 +18,7 @@ const (
 var databaseKinds = []*kind{
 	{
 		typ: "Azure.Sql.Server", arm: sqlServers, prefix: "sqlx",
-		count: func(a address) int { return a.scaled(15, 3) },
+		count: func(a address) int { return max(3, a.permille(15)) },
 		body: func(a address) world.Object {
 			p := world.Obj("version", "12.0", "state", "Ready", "fullyQualifiedDomainName", a.name()+".database.windows.net", "publicNetworkAccess", "Enabled", "minimalTlsVersion", "1.2", "administratorLogin", "sqladmin")
 			if !a.violates("azure-sql-entra-admin") {
@@ -34,7 +34,7 @@ var databaseKinds = []*kind{
 		names: func(address) []string { return []string{"master", "orders", "stock"} },
 		body: func(a address) world.Object {
 			o := world.Obj("location", a.enclosing().location(), "sku", world.Obj("name", "GP_S_Gen5"), "properties", world.Obj("status", "Online", "zoneRedundant", false, "creationDate", a.daysAgo(300)))
-			if a.i == 0 {
+			if a.i == 0 { // master
 				return o.With("kind", "v12.0,system")
 			}
 			return o.With("kind", "v12.0,user").With("_transparentDataEncryption/current", world.Obj("name", "current", "properties", world.Obj("state", choose(a, "azure-sql-tde", "Disabled", "Enabled"))))
@@ -46,6 +46,7 @@ var databaseKinds = []*kind{
 		body: func(a address) world.Object {
 			from, to := "203.0.113.10", "203.0.113.20"
 			if a.i == 1 && a.enclosing().violates("azure-sql-firewall-any") {
+				// From 0.0.0.0 to 0.0.0.0 looks open, but stands for Azure services and violates nothing.
 				from, to = "0.0.0.0", world.PickOne(a.seed("end"), "0.0.0.0", "255.255.255.255")
 			}
 			return world.Obj("properties", world.Obj("startIpAddress", from, "endIpAddress", to))
@@ -59,7 +60,7 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.PostgreSQL.FlexibleServer", arm: postgres, prefix: "pgx",
-		count: func(a address) int { return a.scaled(10, 2) },
+		count: func(a address) int { return max(2, a.permille(10)) },
 		body: func(a address) world.Object {
 			return a.flexible("16").With("_configurations/require_secure_transport", value(choose(a, "azure-postgres-tls", "off", "on"))).
 				With("_configurations/log_connections", value("on")).With("_configurations/log_checkpoints", value("on")).
@@ -69,7 +70,7 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.MySQL.FlexibleServer", arm: mysql, prefix: "myx",
-		count: func(a address) int { return a.scaled(10, 2) },
+		count: func(a address) int { return max(2, a.permille(10)) },
 		body: func(a address) world.Object {
 			secure, versions := "ON", "TLSv1.2,TLSv1.3"
 			if a.violates("azure-mysql-tls") {
@@ -85,7 +86,7 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.DocumentDB.DatabaseAccount", arm: cosmos, prefix: "cosmosx",
-		count: func(a address) int { return a.scaled(10, 2) },
+		count: func(a address) int { return max(2, a.permille(10)) },
 		body: func(a address) world.Object {
 			filtered := !a.violates("azure-cosmosdb-network")
 			return a.resource("kind", "GlobalDocumentDB", "properties", world.Obj("isVirtualNetworkFilterEnabled", filtered, "ipRules", []any{}, "publicNetworkAccess", "Enabled",
@@ -95,7 +96,7 @@ var databaseKinds = []*kind{
 	},
 	{
 		typ: "Azure.Cache.Redis", arm: redis, prefix: "redisx",
-		count: func(a address) int { return a.scaled(5, 1) },
+		count: func(a address) int { return max(1, a.permille(5)) },
 		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("redisVersion", "6.0", "enableNonSslPort", false, "minimumTlsVersion", "1.2", "publicNetworkAccess", "Enabled", "sku", world.Obj("name", "Standard")))
 		},

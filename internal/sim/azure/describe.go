@@ -27,7 +27,7 @@ func (a address) kindIn() *world.Kind {
 func (a address) description() world.Object {
 	o := world.Obj("id", a.id(), "name", a.name(), "type", a.k.arm)
 	for _, f := range a.k.body(a) {
-		switch f.Name { // some types have another spelling in responses
+		switch f.Name { // the ids and types of some kinds have another spelling in responses
 		case "id":
 			o[0] = f
 		case "type":
@@ -39,13 +39,15 @@ func (a address) description() world.Object {
 	return o
 }
 
-// list visits the resources of a kind in a place, starting at a number.
+// list visits at most max resources of the address's kind and place, starting at the given
+// number; see [world.World.List]. A negative max means no limit.
 func (a address) list(from, max int, visit func(name string, o world.Object) bool) int {
 	return a.World.List(a.kindIn(), a.place, from, max, func(name string, o world.Object) bool { return visit(name, a.embedded(name, o)) })
 }
 
-// key returns the name that a resource has in the overlay. Names in Azure are not
-// case-sensitive, so it is that of the generated resource, and in lower case for others.
+// key returns the name under which the overlay has a resource. Names in Azure are not
+// case-sensitive, so a generated resource has the generated spelling there, and any other
+// resource has its name in lower case.
 func (a address) key(name string) string {
 	if i, ok := a.index(name); ok && i < a.count() {
 		a.member = member{i: i}

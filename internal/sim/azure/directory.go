@@ -36,9 +36,9 @@ func (c *Cloud) members(role int) []int {
 // One group has a directory role, and one user is eligible for another:
 // administrators who are not direct members of a role.
 const (
-	groupRole    = 1 // the role of the group
-	roleGroup    = 0 // the group
-	eligibleRole = 0 // the role that a user is eligible for
+	groupRole    = 1 // index in roles of the role that the group has
+	roleGroup    = 0 // number of the group
+	eligibleRole = 0 // index in roles of the role that a user is eligible for
 )
 
 func (c *Cloud) groupID(tenant string, i int) string {
@@ -84,8 +84,9 @@ func (c *Cloud) directoryViolates(tenant, rule string) bool {
 	return c.options.Seed.With(tenant).With(rule).Share(c.options.Shares.Of(rule))
 }
 
-// directoryObject returns one object, including changes.
+// directoryObject returns the i-th object of a collection, including changes.
 func (c *Cloud) directoryObject(name string, s collection, tenant string, i int) world.Object {
+	// Get needs only this object, so Index returns its number for every name.
 	k := &world.Kind{
 		Type:  posture.EntityType("graph/" + name),
 		Count: func(world.Place) int { return i + 1 },
@@ -129,6 +130,7 @@ var collections = map[string]collection{
 	"directoryRoles": {count: constantCount(len(roles)), make: func(c *Cloud, tenant string, i int) world.Object {
 		return world.Obj("id", c.roleID(tenant, i), "displayName", roles[i].name, "roleTemplateId", roles[i].template)
 	}},
+	// Members are answered by answerMembers and answerGroupMembers.
 	"directoryRoles/members":   {},
 	"groups/transitiveMembers": {},
 	"roleManagement/directory/roleEligibilityScheduleInstances": {count: func(c *Cloud) int { return len(c.eligible()) }, make: func(c *Cloud, tenant string, i int) world.Object {

@@ -13,8 +13,8 @@ const (
 	privateEndpoints    = "Microsoft.Network/privateEndpoints"
 )
 
-// extraIPUsers are the types that use the public addresses after those of
-// machines, in order.
+// extraIPUsers are types whose first resource has a public address. These addresses come
+// after those of the machines, in this order.
 var extraIPUsers = []string{loadBalancers, applicationGateways, firewalls, bastions, natGateways}
 
 // publicIP returns the public address of the i-th of extraIPUsers.
@@ -75,7 +75,7 @@ var gatewayKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.PrivateEndpoint", arm: privateEndpoints, prefix: "pe-",
-		count: func(a address) int { return min(a.scaled(10, 2), a.countOf(storage)) },
+		count: func(a address) int { return min(max(2, a.permille(10)), a.countOf(storage)) },
 		body: func(a address) world.Object {
 			target, part := a.ref(storage, a.i), "blob"
 			if a.i%2 == 1 {

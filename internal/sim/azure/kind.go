@@ -16,17 +16,17 @@ type kind struct {
 	typ posture.EntityType
 	arm string // the type in Azure Resource Manager, such as "Microsoft.Storage/storageAccounts"
 
-	prefix string                   // what generated names begin with, before the number; a final "x" is not part of it but makes the names globally unique
+	prefix string                   // what generated names begin with, before the number; a final "x" is not part of the name, but says that names are globally unique
 	names  func(a address) []string // if not nil, the names of the resources, instead of generated ones
 	where  level
 	in     string // arm of the kind whose resources contain those of this kind; "" for none
 
 	// count returns the number of resources in a subscription or, if the kind is nested,
-	// in the enclosing resource. When it is nil, that is the number of names.
+	// in the enclosing resource. When count is nil, there is one resource for each of names.
 	count func(a address) int
 	// body returns the JSON of a resource, without id, name and type.
 	body func(a address) world.Object
-	// embeds maps names of properties to arm of the nested kinds whose resources they contain.
+	// embeds maps the name of each property that contains nested resources to arm of their kind.
 	embeds map[string]string
 }
 
@@ -65,7 +65,7 @@ type member struct {
 	created string // the name, if a change created the resource under a name that is not a generated one
 }
 
-// memberOf returns the member of the address's kind and place with a name.
+// memberOf returns the member that has a name among those of the address's kind and place.
 func (a address) memberOf(name string) member {
 	if i, ok := a.index(name); ok {
 		return member{i: i}
@@ -81,9 +81,8 @@ func (a address) seed(what string) world.Seed {
 // violates reports whether the resource must violate a rule.
 func (a address) violates(rule string) bool { return a.seed(rule).Share(a.options.Shares.Of(rule)) }
 
-// scaled returns a number of resources that grows with the size of the simulated cloud: permille
-// thousandths of it, but at least minimum.
-func (a address) scaled(permille, minimum int) int { return max(minimum, a.options.Size*permille/1000) }
+// permille returns n thousandths of the size of the simulated cloud, as a number of resources.
+func (a address) permille(n int) int { return a.options.Size * n / 1000 }
 
 // countOf returns the number of resources of a kind in the subscription.
 func (a address) countOf(arm string) int {
@@ -134,7 +133,7 @@ func (a address) index(name string) (int, bool) {
 	}
 	digits, ok := strings.CutPrefix(strings.ToLower(name), strings.TrimSuffix(a.k.prefix, "x"))
 	if strings.HasSuffix(a.k.prefix, "x") && len(digits) > 6 {
-		digits = digits[:len(digits)-6]
+		digits = digits[:len(digits)-6] // without the part of the subscription's id that name adds
 	}
 	i, err := strconv.Atoi(digits)
 	if !ok || err != nil || i < 0 {
@@ -148,7 +147,7 @@ func (a address) index(name string) (int, bool) {
 func (a address) group() string { return groupName(a.i % a.groups()) }
 
 // groups returns the number of resource groups of the subscription.
-func (a address) groups() int { return a.scaled(20, 3) }
+func (a address) groups() int { return max(3, a.permille(20)) }
 
 func groupName(i int) string {
 	return "rg-" + []string{"prod", "stage", "shared"}[i%3] + "-" + number(i)
@@ -210,7 +209,8 @@ func (a address) enclosing() address {
 	}
 }
 
-// nested returns an address in the place that the resources of a kind have inside this resource.
+// nested returns an address for the resources of a kind inside this resource. It has their place,
+// and no member yet.
 func (a address) nested(arm string) address {
 	return address{
 		Cloud: a.Cloud, k: kinds[strings.ToLower(arm)], sub: a.sub, parent: append(slices.Clone(a.parent), a.member),

@@ -33,7 +33,7 @@ func (c *Cloud) login(w http.ResponseWriter, r *http.Request, government bool) {
 		Call: gateway.Call{Cloud: "azure", Account: tenant, Service: "login", Action: action},
 		Refuse: func(w http.ResponseWriter, f gateway.Fault) {
 			status, description := map[gateway.Kind]int{gateway.Throttle: 429, gateway.Fail: 500}[f.Kind], "AADSTS90033: A transient error has occurred. Please try again."
-			if status == 0 {
+			if status == 0 { // any other fault
 				status, description = http.StatusUnauthorized, "AADSTS7000222: The provided client secret keys for app are expired."
 			}
 			retryAfter(w, f)

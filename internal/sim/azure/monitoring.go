@@ -51,7 +51,7 @@ var monitoringKinds = []*kind{
 			if a.violates("azure-monitor-activity-log") {
 				categories = categories[:1]
 			}
-			// Monitor also returns ids without a leading slash.
+			// In responses of Monitor, the id has no leading slash and another namespace than in requests.
 			return world.Obj("id", "subscriptions/"+a.sub.ID+"/providers/AzureResourceManager/diagnosticSettings/"+a.name(), "properties", world.Obj("storageAccountId", a.ref(storage, 0), "workspaceId", a.ref(workspaces, 0),
 				"logs", world.Each(len(categories), func(i int) world.Object { return world.Obj("category", categories[i], "enabled", true) })))
 		},
@@ -80,7 +80,7 @@ var monitoringKinds = []*kind{
 			return []string{"default"}
 		},
 		body: func(a address) world.Object {
-			// Defender returns its own type in another spelling than in requests.
+			// Responses of Defender spell the type securityContact; requests spell it securityContacts.
 			return world.Obj("id", strings.Replace(a.id(), "/securityContacts/", "/securityContact/", 1), "type", "Microsoft.Security/securityContact", "properties", world.Obj("emails", "security@example.com;soc@example.com", "isEnabled", true, "notificationsByRole", world.Obj("state", "On", "roles", world.Items("Owner"))))
 		},
 	},

@@ -19,14 +19,14 @@ const (
 	flowLogs   = watchers + "/flowLogs"
 )
 
-// subnetsEach is the number of subnets of a network. The last has no security
-// group.
+// subnetsEach is the number of subnets of a network. The last subnet of each network has no
+// security group.
 const subnetsEach = 3
 
 var networkKinds = []*kind{
 	{
 		typ: "Azure.Network.VirtualNetwork", arm: vnets, prefix: "vnet-",
-		count:  func(a address) int { return a.scaled(5, 2) },
+		count:  func(a address) int { return max(2, a.permille(5)) },
 		embeds: map[string]string{"subnets": subnets, "virtualNetworkPeerings": peerings},
 		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj(
@@ -75,7 +75,7 @@ var networkKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.NetworkSecurityGroup", arm: nsgs, prefix: "nsg-",
-		count: func(a address) int { return a.scaled(20, 6) },
+		count: func(a address) int { return max(6, a.permille(20)) },
 		body:  nsgBody,
 	},
 	{
@@ -87,7 +87,7 @@ var networkKinds = []*kind{
 	},
 	{
 		typ: "Azure.Network.RouteTable", arm: routes, prefix: "rt-",
-		count: func(a address) int { return a.scaled(3, 1) },
+		count: func(a address) int { return max(1, a.permille(3)) },
 		body: func(a address) world.Object {
 			return a.resource("properties", world.Obj("disableBgpRoutePropagation", false,
 				"routes", world.Items(world.Obj("name", "out", "properties", world.Obj("addressPrefix", "0.0.0.0/0", "nextHopType", "Internet")))))
@@ -113,6 +113,7 @@ var networkKinds = []*kind{
 		typ: "Azure.Network.FlowLog", arm: flowLogs, prefix: "flow-", in: watchers,
 		count: func(a address) int { return min(5, a.countOf(nsgs)) },
 		body: func(a address) world.Object {
+			// A log that violates the rule is kept too short if its number is odd, else it is off.
 			bad := a.violates("azure-nsg-flow-log-retention")
 			days := 0
 			if bad && a.i%2 == 1 {
@@ -127,7 +128,7 @@ var networkKinds = []*kind{
 }
 
 // guard returns the number of the security group of the i-th interface or
-// subnet. The first group is for web servers.
+// subnet. Subnets are numbered across networks. The first group is for web servers.
 func (a address) guard(i int) int { return 1 + i%(a.countOf(nsgs)-1) }
 
 func interfaceBody(a address) world.Object {

@@ -27,7 +27,7 @@ var platformKinds = []*kind{
 		body: func(a address) world.Object {
 			return a.resource("sku", world.Obj("name", "Developer", "capacity", 1), "properties", world.Obj("gatewayUrl", "https://"+a.name()+".azure-api.net", "publicNetworkAccess", "Enabled",
 				"virtualNetworkType", "External", "virtualNetworkConfiguration", world.Obj("subnetResourceId", a.anySubnet().Text("id"))),
-				"_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", world.Items(a.diagnostic("GatewayLogs", false))))
+				diagnosticSettings, world.Obj("value", world.Items(a.diagnostic("GatewayLogs"))))
 		},
 	},
 	{

@@ -8,8 +8,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// ruleChecks has the checks by type, as in Resource Manager, and rule. The checks are written from the rules'
-// conditions, independently of the product.
+// ruleChecks has the check of each rule, by type in Resource Manager and by id of the rule. The checks are written
+// from the rules' conditions, independently of the product.
 var ruleChecks map[string]map[string]ruleCheck
 
 func init() { // in init because checks refer to kinds
@@ -61,7 +61,7 @@ func init() { // in init because checks refer to kinds
 		},
 		subscriptions + "/locations": {"azure-network-watcher": unwatchedLocation},
 		flowLogs: {"azure-nsg-flow-log-retention": func(_ *checker, o world.Object) bool {
-			days := o.Number("properties", "retentionPolicy", "days")
+			days := o.Number("properties", "retentionPolicy", "days") // 0 keeps the log for ever
 			return !o.Flag("properties", "enabled") || o.Flag("properties", "retentionPolicy", "enabled") && days >= 1 && days <= 89
 		}},
 		machines: {
@@ -117,11 +117,12 @@ func plan(name string) ruleCheck {
 	}
 }
 
+// settingOf returns a setting of a database server in lower case.
 func settingOf(o world.Object, name string) string {
 	return strings.ToLower(o.Text("_configurations/"+name, "properties", "value"))
 }
 
-// partsOf returns the nested resources of a resource.
+// partsOf returns the resources in the list at a path below the resource with an id.
 func (c *checker) partsOf(id, path string) []world.Object {
 	t, refused := c.Cloud.find(id+path, c.sub.Government)
 	if refused != nil {
@@ -201,7 +202,7 @@ func unwatchedLocation(v *checker, o world.Object) bool {
 }
 
 func unlogged(_ *checker, o world.Object) bool {
-	return !slices.ContainsFunc(o.Objects("_providers/"+settings, "value"), func(s world.Object) bool {
+	return !slices.ContainsFunc(o.Objects(diagnosticSettings, "value"), func(s world.Object) bool {
 		return slices.ContainsFunc(s.Objects("properties", "logs"), func(log world.Object) bool {
 			return log.Flag("enabled") && (log.Text("category") == "AuditEvent" || log.Text("categoryGroup") == "allLogs")
 		})
@@ -244,8 +245,8 @@ func exposedAdmin(v *checker, o world.Object) bool {
 func (c *checker) isBalanced(nic string) bool {
 	for balancer := range c.each(loadBalancers) {
 		isTarget := slices.ContainsFunc(balancer.Objects("properties", "backendAddressPools"), func(pool world.Object) bool {
-			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(c world.Object) bool {
-				return strings.HasPrefix(strings.ToLower(c.Text("id")), strings.ToLower(nic)+"/")
+			return slices.ContainsFunc(pool.Objects("properties", "backendIPConfigurations"), func(config world.Object) bool {
+				return strings.HasPrefix(strings.ToLower(config.Text("id")), strings.ToLower(nic)+"/")
 			})
 		})
 		public := slices.ContainsFunc(balancer.Objects("properties", "frontendIPConfigurations"), func(f world.Object) bool {
@@ -282,8 +283,8 @@ func reaches(group world.Object, protocol string, port int) bool {
 	return false
 }
 
-// reachesAny reports whether everybody can connect to the first port of any
-// rule through all groups.
+// reachesAny reports whether everybody can connect to some port through all groups. It tries
+// only the first port of each rule.
 func reachesAny(groups []world.Object, protocol string) bool {
 	return slices.ContainsFunc(groups, func(group world.Object) bool {
 		return slices.ContainsFunc(group.Objects("properties", "securityRules"), func(r world.Object) bool {

@@ -95,7 +95,7 @@ var serviceKinds = []*kind{
 	}),
 	single("Azure.Cdn.Profile", frontDoors, "afd-", func(a address) world.Object {
 		return a.resource("kind", "frontdoor", "sku", world.Obj("name", "Premium_AzureFrontDoor"), "properties", world.Obj("resourceState", "Active", "frontDoorId", "99999999-0000-0000-0000-000000000001"),
-			"_providers/Microsoft.Insights/diagnosticSettings", world.Obj("value", world.Items(a.diagnostic("FrontDoorAccessLog", false))))
+			diagnosticSettings, world.Obj("value", world.Items(a.diagnostic("FrontDoorAccessLog"))))
 	}),
 	nested("Azure.Cdn.CustomDomain", frontDoors+"/customDomains", "domain-", frontDoors, func(a address) world.Object {
 		return world.Obj("properties", world.Obj("hostName", a.name()+".example.com", "domainValidationState", "Approved", "tlsSettings", world.Obj("certificateType", "ManagedCertificate", "minimumTlsVersion", "TLS12")))

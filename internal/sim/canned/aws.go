@@ -14,7 +14,7 @@ import (
 // amazon finds operations of AWS.
 type amazon struct{ router *server.Router }
 
-// newAWS returns a finder of the given calls: service.Operation.
+// newAWS returns a finder of the given calls, whose names are service.Operation.
 func newAWS(calls []string) (*amazon, error) {
 	seen := map[string]bool{}
 	var operations []*model.Operation

@@ -36,8 +36,8 @@ type finder interface {
 	find(r *http.Request, body []byte) []request
 }
 
-// responses are the responses of a cloud. Own finds the calls that they answer, which include
-// calls that functions make and no declaration names.
+// responses are the responses of a cloud. Own finds the calls that have a response here. These
+// include calls that no declaration names, because Go functions make them.
 type responses struct {
 	Responses
 	own finder
@@ -50,8 +50,9 @@ type Responses struct {
 	// Unanswered returns the response of a call that Answers does not have, or nil to
 	// pass the request on. It may be nil.
 	Unanswered func(call string) any
-	// Replace are pairs of texts. The first of each is replaced by the second in
-	// answers, and the second by the first in requests: ids of accounts.
+	// Replace are pairs of texts: an id in the cases, and the id that the account has instead.
+	// In answers, the first of a pair is replaced by the second; in requests, the second
+	// by the first.
 	Replace []string
 }
 
@@ -75,7 +76,7 @@ type failure struct {
 // response are passed to next.
 func New(p posture.Provider, types *resource.Catalog, next http.Handler) (*Cloud, error) {
 	c := &Cloud{next: next, provider: p}
-	c.responses.Store(&responses{own: newREST(p)})
+	c.responses.Store(&responses{own: newREST(p)}) // none before Set
 	if p != posture.AWS {
 		calls := newREST(p)
 		for _, t := range types.Of(p) {

@@ -18,7 +18,7 @@ type Defaults struct {
 	provider posture.Provider
 	cloud    *Cloud
 	root     fs.FS
-	types    map[string][]*resource.Type // types whose cases have an answer to a call, the likeliest first
+	types    map[string][]*resource.Type // by call, the types whose cases may have an answer to it, the likeliest first
 
 	mu      sync.Mutex
 	answers map[*resource.Type]map[string]any
@@ -58,7 +58,7 @@ func (d *Defaults) Serve(w http.ResponseWriter, r *http.Request, replace []strin
 		case other == nil:
 		case answer == nil:
 			chosen, answer = x, other
-		case d.provider == posture.AWS: // services that share an interface list the resources of all of them
+		case d.provider == posture.AWS: // RDS, Neptune and DocumentDB share an interface: each lists the resources of all
 			answer = joinLists(answer, other)
 		}
 	}
@@ -70,7 +70,7 @@ func (d *Defaults) Serve(w http.ResponseWriter, r *http.Request, replace []strin
 	return true
 }
 
-// joinLists adds the lists of one answer to those of another.
+// joinLists returns answer with the lists of other added to its own.
 func joinLists(answer, other any) any {
 	to, _ := answer.(map[string]any)
 	from, _ := other.(map[string]any)

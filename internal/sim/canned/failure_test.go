@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestFailuresHaveKnownNames reads words of cases. The last two are misspelt.
 func TestFailuresHaveKnownNames(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]failure{

@@ -59,7 +59,7 @@ func newFixture(t *testing.T, p posture.Provider) *fixture {
 		c := simazure.New(simazure.Options{Seed: 2}, g.Faults)
 		next, hosts = c, simazure.Hosts
 		s := c.Subscriptions()[0]
-		r.access = s.Access("org", c.Reader(false))
+		r.access = s.Access("org", c.Reader(simazure.PublicCloud))
 		r.replace = []string{string(catalog.Account(p)), s.ID, cases.Vars[p].Tenant, s.Tenant}
 	case posture.GCP:
 		c := simgcp.New(simgcp.Options{Seed: 3}, g.Faults)

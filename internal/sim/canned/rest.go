@@ -28,11 +28,11 @@ func newREST(p posture.Provider) *rest { return &rest{provider: p, seen: map[[2]
 // add adds a call. Its addresses have the form of the template.
 func (c *rest) add(call, template string) {
 	key := [2]string{call, template}
-	if template == "" || template == "$name" || c.seen[key] {
+	if template == "" || template == "$name" || c.seen[key] { // $name is a whole address: it would match all
 		return
 	}
 	c.seen[key] = true
-	if template == "${id}" { // a resource itself
+	if template == "${id}" { // a resource itself, whose call is named TYPE/.
 		template = singleResource(strings.TrimSuffix(call, "/."))
 	}
 	pattern, literals := patternOf(template)
@@ -81,7 +81,7 @@ func (c *rest) find(r *http.Request, body []byte) []request {
 			continue
 		}
 		if kind != "" && strings.EqualFold(candidate.call, kind) {
-			candidate.literals += len(address) // types with different parents may have the same template
+			candidate.literals += len(address) // so that this call comes first: types with different parents may have the same template
 		}
 		found = append(found, candidate)
 	}
@@ -117,8 +117,9 @@ func (c *rest) address(r *http.Request) string {
 	host, _, _ := strings.Cut(strings.ToLower(r.Host), ".")
 	switch {
 	case c.provider == posture.GCP:
+		// The collector escapes only these characters in what declarations write.
 		address := strings.NewReplacer("%3F", "?", "%23", "#", "%20", " ").Replace(r.URL.EscapedPath())
-		if !strings.HasPrefix(address, "/"+host+"/") {
+		if !strings.HasPrefix(address, "/"+host+"/") { // the paths of some services begin with the service anyway: /compute/v1/
 			address = "/" + host + address
 		}
 		if r.Method == http.MethodPost {

@@ -102,8 +102,8 @@ type bench struct {
 	*rulecases.Runner
 	types  *resource.Catalog
 	schema *evaluate.Schema
-	// Cases of each type, and the answers of its first one. They are parsed once, because
-	// that takes longer than to evaluate a rule on them.
+	// typeCases has the cases of each type, firstAnswers the answers of the first complete
+	// one. They are parsed once, because parsing takes longer than evaluating a rule.
 	typeCases    map[posture.EntityType]func() ([]cases.Case, error)
 	firstAnswers map[posture.EntityType]func() (map[string]any, error)
 }
@@ -121,7 +121,7 @@ func newBench() *bench {
 	return b
 }
 
-// find returns answers of a cloud with which a rule has a verdict.
+// find returns answers of a cloud with which a rule has the wanted verdict.
 func (b *bench) find(ctx context.Context, e catalog.Entry, want verdict) (attempt, error) {
 	var problems []error
 	for a, err := range b.candidates(ctx, e) {
@@ -144,7 +144,8 @@ func (b *bench) find(ctx context.Context, e catalog.Entry, want verdict) (attemp
 	return attempt{}, errors.Join(problems...)
 }
 
-// read returns the entities that are read from the answers of a case without a server.
+// read reads the entities from the answers of a case, without a server. The returned case
+// says what was read.
 func (b *bench) read(ctx context.Context, e catalog.Entry, c catalog.Case) (catalog.Case, []posture.Entity, error) {
 	reads, err := b.schema.Read(e.Query.Text)
 	if err != nil {
@@ -155,7 +156,8 @@ func (b *bench) read(ctx context.Context, e catalog.Entry, c catalog.Case) (cata
 	return withScope(c, reading.Entities, reading.Failed), reading.Entities, nil
 }
 
-// withScope returns a case whose account was read completely, except for the types that failed.
+// withScope returns a case in which all types were read in the regions of the found entities,
+// except for the types that failed.
 func withScope(c catalog.Case, found []posture.Entity, failed map[posture.EntityType]error) catalog.Case {
 	c.Unread, c.Regions = slices.Clone(c.Unread), slices.Clone(c.Regions)
 	for kind := range failed {
@@ -190,7 +192,7 @@ func checkAnswers(answers map[string]any) error {
 	return nil
 }
 
-// judge fails if a rule does not have a verdict on the entities of a case.
+// judge fails if a rule does not have the wanted verdict on the entities of a case.
 func (b *bench) judge(ctx context.Context, e catalog.Entry, c catalog.Case, found []posture.Entity, want verdict) error {
 	account, err := b.Account(e, c, found)
 	if err != nil {
@@ -237,7 +239,12 @@ func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attem
 				return
 			}
 		}
-		for _, o := range []derivation{{true, false}, {false, false}, {true, true}, {false, true}} {
+		// References by external id are tried before those by name, each with and without
+		// removing properties.
+		for _, o := range []derivation{
+			{remove: true, named: false}, {remove: false, named: false},
+			{remove: true, named: true}, {remove: false, named: true},
+		} {
 			for _, c := range e.Cases {
 				if len(c.Entities) == 0 || len(c.Unread) > 0 || len(c.Unknown) > 0 {
 					continue
@@ -263,7 +270,7 @@ func (b *bench) candidates(ctx context.Context, e catalog.Entry) iter.Seq2[attem
 
 // A derivation is a way to derive answers.
 type derivation struct {
-	remove bool // remove the properties that the query names and the entities do not have
+	remove bool // remove from the answers the properties that the query names and the entities lack
 	named  bool // refer to resources by name instead of external id
 }
 
@@ -291,7 +298,7 @@ func (b *bench) derive(ctx context.Context, e catalog.Entry, c catalog.Case, o d
 		for a := range t.Answers() {
 			for _, p := range a.Properties {
 				if _, given := properties[p.Name]; !given && o.remove && strings.Contains(e.Query.Text, "'"+p.Name+"'") {
-					properties[p.Name] = nil
+					properties[p.Name] = nil // cases.Answers removes it
 				}
 			}
 		}
@@ -320,8 +327,8 @@ func (b *bench) derive(ctx context.Context, e catalog.Entry, c catalog.Case, o d
 	return answers, nil
 }
 
-// reference returns the external id or the name of the entity in the answers that are
-// derived for a type.
+// reference returns how an edge refers to the first entity in the first answers of a type: by
+// name, if named is set, else by external id.
 func (b *bench) reference(ctx context.Context, kind posture.EntityType, named bool) (string, error) {
 	t := b.types.Type(kind)
 	if t == nil {
@@ -344,7 +351,7 @@ func (b *bench) reference(ctx context.Context, kind posture.EntityType, named bo
 	return reading.Entities[0].XID, nil
 }
 
-// confirm fails if a rule does not have a verdict on the account of a simulated cloud.
+// confirm fails if a rule does not have the wanted verdict on the account of a simulated cloud.
 func (b *bench) confirm(ctx context.Context, r *fixture, e catalog.Entry, a attempt, want verdict) error {
 	reads, err := b.schema.Read(e.Query.Text)
 	if err != nil {

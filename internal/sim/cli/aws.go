@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -138,6 +137,7 @@ func (s *Server) putRule(_ context.Context, c Call) (string, error) {
 	if text := c.one("event-pattern"); text != "" && !json.Valid([]byte(text)) {
 		return "", refuse("An error occurred (InvalidEventPatternException)")
 	}
+	// A rule has one of the two.
 	s.put(s.pathOf(c, "rule", c.one("name")), "pattern", c.one("event-pattern")+c.one("schedule-expression"))
 	return "", nil
 }
@@ -194,6 +194,7 @@ func (s *Server) putDestination(_ context.Context, c Call) (string, error) {
 	if in.HttpMethod != "POST" {
 		return "", refuse("An error occurred (ValidationException): events are posted")
 	}
+	// The scripts give a destination the name of its connection.
 	if arn, _ := s.get(s.pathOf(c, "connection", in.Name), "ConnectionArn"); arn == "" || arn != in.ConnectionArn {
 		return "", refuse("An error occurred (ResourceNotFoundException): Connection does not exist")
 	}
@@ -203,17 +204,11 @@ func (s *Server) putDestination(_ context.Context, c Call) (string, error) {
 
 // readInput reads the parameters of a call from the file in its options.
 func readInput(c Call, in any) error {
-	text, err := os.ReadFile(strings.TrimPrefix(c.one("cli-input-json"), "file://")) // #nosec G304 -- the script wrote it
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, in); err != nil {
-		return errors.Join(errors.New("Invalid JSON received"), err)
-	}
-	return nil
+	return readJSON(strings.TrimPrefix(c.one("cli-input-json"), "file://"), in)
 }
 
-// describe returns a command that describes an EventBridge object.
+// describe returns a command that describes an EventBridge object. It returns the
+// value that has the query as its name.
 func describe(kind string) func(*Server, context.Context, Call) (string, error) {
 	return func(d *Server, _ context.Context, c Call) (string, error) {
 		text, ok := d.get(d.pathOf(c, kind, c.one("name")), c.one("query"))
@@ -253,7 +248,8 @@ func (s *Server) createRole(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// trust adds a role to the simulated cloud. Without a policy it allows nothing.
+// trust sets the trust policy of a role. If the role is new, trust adds it to the simulated
+// cloud, without permissions.
 func (s *Server) trust(c Call, name, document string) {
 	s.put("aws/"+s.account(c)+"//role/"+name, "trust", document)
 	r, _ := s.o.AWS.Role(s.account(c), name)
@@ -272,7 +268,7 @@ func (s *Server) getRole(_ context.Context, c Call) (string, error) {
 	if !ok {
 		return "", refuse("An error occurred (NoSuchEntity) when calling the GetRole operation: The role with name %s cannot be found.", c.one("role-name"))
 	}
-	external := "None"
+	external := "None" // as aws prints null
 	if found := externalID.FindStringSubmatch(document); found != nil {
 		external = found[1]
 	}
@@ -315,7 +311,8 @@ func (s *Server) deployStack(ctx context.Context, c Call) (string, error) {
 	path := s.pathOf(c, "stack", c.one("stack-name"))
 	_, exists := s.get(path, "")
 	s.put(path, "parameters", strings.Join(c.Options["parameter-overrides"], ","))
-	if strings.Contains(string(text), "AWS::SNS::Subscription") {
+	if strings.Contains(string(text), "AWS::SNS::Subscription") { // the template of event streams, else that of the role
+		// The stack of one region has the heartbeat. Its first deployment starts the stream of the account.
 		if exists || parameters["Heartbeat"] != "true" {
 			return "", nil
 		}

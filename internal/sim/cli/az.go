@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vigil/internal/posture"
+	"vigil/internal/sim/azure"
 	"vigil/internal/sim/events"
 )
 
@@ -41,14 +42,17 @@ var azProgram = program{
 	"resource list":           {"subscription resource-group", (*Server).listResources},
 }
 
+// shownCloud is the cloud AzureCloud, which az cloud show returns.
+const shownCloud = azure.PublicCloud
+
 func (s *Server) azAccount(_ context.Context, c Call) (string, error) {
-	return c.answer(map[string]string{"tenantId": s.o.Azure.Reader(false).Tenant})
+	return c.answer(map[string]string{"tenantId": s.o.Azure.Reader(shownCloud).Tenant})
 }
 
 func (s *Server) azRest(_ context.Context, c Call) (string, error) {
 	var ids []string
-	for _, s := range s.o.Azure.Subscriptions() {
-		ids = append(ids, s.ID)
+	for _, subscription := range s.o.Azure.Subscriptions() {
+		ids = append(ids, subscription.ID)
 	}
 	return c.answer(map[string]string{"value[?ends_with(type, '/subscriptions')].name": strings.Join(ids, "\n")})
 }
@@ -59,7 +63,7 @@ func (s *Server) listApps(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) createApp(_ context.Context, c Call) (string, error) {
-	s.put("azure/app/"+c.one("display-name"), "id", s.o.Azure.Register(false).Application)
+	s.put("azure/app/"+c.one("display-name"), "id", s.o.Azure.Register(shownCloud).Application)
 	return "", nil
 }
 
@@ -149,7 +153,7 @@ func (s *Server) resetApp(_ context.Context, c Call) (string, error) {
 
 func (s *Server) listDefinitions(_ context.Context, c Call) (string, error) {
 	if _, ok := s.get("azure/role/"+c.one("name"), ""); ok {
-		return c.answer(map[string]string{"[].name": "0000"})
+		return c.answer(map[string]string{"[].name": "0000"}) // the scripts only check whether there is a name
 	}
 	return "", nil
 }
@@ -171,11 +175,10 @@ func (s *Server) putDefinition(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) deleteDefinition(_ context.Context, c Call) (string, error) {
-	if assigned := s.withPrefix("azure/assignment/"); slices.ContainsFunc(assigned, func(path string) bool {
-		role, _ := s.get(path, "role")
-		return role == c.one("name")
-	}) {
-		return "", refuse("(RoleDefinitionHasAssignments) There are existing role assignments referencing role.")
+	for _, path := range s.withPrefix("azure/assignment/") {
+		if role, _ := s.get(path, "role"); role == c.one("name") {
+			return "", refuse("(RoleDefinitionHasAssignments) There are existing role assignments referencing role.")
+		}
 	}
 	s.drop("azure/role/" + c.one("name"))
 	return "", nil
@@ -196,12 +199,12 @@ func (s *Server) assign(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// eachSubscription calls do for the subscriptions of a scope: every management
-// group contains all.
-func (s *Server) eachSubscription(scope string, do func(id string)) {
-	for _, s := range s.o.Azure.Subscriptions() {
-		if scope == "/subscriptions/"+s.ID || strings.Contains(scope, "/managementGroups/") {
-			do(s.ID)
+// eachSubscription calls fn for each subscription in a scope. Every management group contains
+// all subscriptions.
+func (s *Server) eachSubscription(scope string, fn func(id string)) {
+	for _, subscription := range s.o.Azure.Subscriptions() {
+		if scope == "/subscriptions/"+subscription.ID || strings.Contains(scope, "/managementGroups/") {
+			fn(subscription.ID)
 		}
 	}
 }
@@ -228,25 +231,25 @@ func (s *Server) deployGroup(ctx context.Context, c Call) (string, error) {
 	var template struct {
 		Resources []struct{ Condition, Type string }
 	}
-	for name, target := range map[string]any{strings.TrimPrefix(c.one("parameters"), "@"): &parameters, c.one("template-file"): &template} {
-		text, err := os.ReadFile(name) // #nosec G304 -- the script wrote it
-		if err != nil {
-			return "", err
-		}
-		if err := json.Unmarshal(text, target); err != nil {
-			return "", err
-		}
+	if err := readJSON(strings.TrimPrefix(c.one("parameters"), "@"), &parameters); err != nil {
+		return "", err
+	}
+	if err := readJSON(c.one("template-file"), &template); err != nil {
+		return "", err
 	}
 	if _, ok := s.get("azure/"+c.one("subscription")+"/group/"+c.one("resource-group"), ""); !ok {
 		return "", refuse("(ResourceGroupNotFound)")
 	}
+	manner := parameters["manner"].Value // grid or alert
 	for _, r := range template.Resources {
-		if strings.Contains(r.Condition, "'"+parameters["manner"].Value+"'") && strings.Count(r.Type, "/") == 1 {
+		isDeployed := r.Condition == "[equals(parameters('manner'), '"+manner+"')]"
+		isTopLevel := strings.Count(r.Type, "/") == 1 // unlike Microsoft.EventGrid/systemTopics/eventSubscriptions
+		if isDeployed && isTopLevel {
 			s.put("azure/subscriptions/"+c.one("subscription")+"/resourceGroups/"+c.one("resource-group")+"/providers/"+r.Type+"/"+parameters["name"].Value, "deployment", c.one("name"))
 		}
 	}
-	if parameters["manner"].Value != "grid" {
-		return "", nil
+	if manner == "alert" {
+		return "", nil // the script sends the first message itself
 	}
 	return "", s.o.Publisher.Subscribe(ctx, events.Stream{Provider: posture.Azure, Account: c.one("subscription"), Endpoint: parameters["endpoint"].Value})
 }

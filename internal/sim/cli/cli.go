@@ -2,12 +2,13 @@
 // and gcloud that change the simulated clouds like the real ones, as far as the
 // product's scripts need it, and that record every call.
 //
-// They implement exactly the commands and options that the scripts use and
+// The programs implement exactly the commands and options that the scripts use and
 // refuse all others, so that misspelt ones fail.
 package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -66,6 +67,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.message }
 
+// refuse returns the error of a command that the cloud refuses. 254 is the exit code of aws for it.
 func refuse(format string, args ...any) error { return &refusal{254, fmt.Sprintf(format, args...)} }
 
 // A command is a command of a program.
@@ -264,7 +266,17 @@ func (s *Server) withPrefix(prefix string) []string {
 	return all
 }
 
-// answer returns the result for the call's --query, which must be one of known.
+// readJSON decodes a file that a script has written for a command.
+func readJSON(file string, into any) error {
+	text, err := os.ReadFile(file) // #nosec G304 -- the script wrote it
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// answer returns the result for the call's --query. known maps each supported query, in JMESPath,
+// to its result, and "" to the result without a query or output.
 func (c Call) answer(known map[string]string) (string, error) {
 	if c.one("output") == "none" || c.one("query") == "" {
 		return known[""], nil

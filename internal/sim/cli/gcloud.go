@@ -133,7 +133,8 @@ var organizationRoles = map[string][]string{
 	"roles/iam.denyReviewer":     {"iam.denypolicies.list", "iam.denypolicies.get"},
 }
 
-// bind grants a service account the permissions of a role.
+// bind binds a service account to a role. The binding of the custom role, which the scripts
+// make last, grants its permissions and those of the bound organizationRoles.
 func (s *Server) bind(_ context.Context, c Call) (string, error) {
 	project, role, custom := strings.Cut(strings.TrimPrefix(c.one("role"), "projects/"), "/roles/")
 	permissions, known := s.get("gcp/"+project+"/role/"+role, "permissions")
@@ -202,6 +203,7 @@ func (s *Server) bindTopic(_ context.Context, c Call) (string, error) {
 }
 
 func (s *Server) putSink(_ context.Context, c Call) (string, error) {
+	// The scripts give a sink the name of its topic.
 	if len(c.Words) != 2 || c.Words[1] != "pubsub.googleapis.com/projects/"+c.one("project")+"/topics/"+c.Words[0] {
 		return "", refuse("ERROR: (gcloud.logging.sinks) a sink needs a destination")
 	}
@@ -221,8 +223,8 @@ func (s *Server) putSubscription(_ context.Context, c Call) (string, error) {
 	return "", nil
 }
 
-// publish makes the publisher push the message, and further changes, to the
-// subscription.
+// publish makes the publisher push the message, and all later changes, to the
+// subscription of the topic.
 func (s *Server) publish(ctx context.Context, c Call) (string, error) {
 	if c.one("attribute") != "eventStreamStatus=connected" {
 		return "", refuse("unexpected attribute %s", c.one("attribute"))

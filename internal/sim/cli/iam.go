@@ -142,6 +142,7 @@ func (s *Server) versions(path string) (all []string) {
 }
 
 func (s *Server) listPolicies(_ context.Context, c Call) (string, error) {
+	// The query is Policies[?starts_with(PolicyName,'PREFIX')].Arn.
 	_, prefix, _ := strings.Cut(c.one("query"), "'")
 	prefix, _, _ = strings.Cut(prefix, "'")
 	var arns []string
@@ -211,6 +212,7 @@ func (s *Server) createPolicyVersion(_ context.Context, c Call) (string, error) 
 	if err := s.putVersion(c, path, versionID(s.newestVersion(path)+1)); err != nil {
 		return "", err
 	}
+	// Roles to which the policy is attached have other actions now.
 	for _, role := range s.withPrefix("aws/" + s.account(c) + "//role/") {
 		if err := s.allow(c, role); err != nil {
 			return "", err

@@ -102,7 +102,7 @@ func TestLockoutCountIsResetByTheRightPassword(t *testing.T) {
 		_ = c.Bind(`CORP\bob`, password)
 	}
 	if got := f.BadPasswords("bob"); got != 2 || f.Locked("bob") {
-		t.Errorf("%d bad passwords, locked %v", got, f.Locked("bob"))
+		t.Errorf("%d bad passwords, locked %v; want 2, false", got, f.Locked("bob"))
 	}
 	_ = c.Bind(`CORP\bob`, "c")
 	if err := c.Bind(`CORP\bob`, "right"); !f.Locked("bob") || !strings.Contains(fmt.Sprint(err), "data 775") {
@@ -157,11 +157,12 @@ func TestSearches(t *testing.T) {
 			"(&(objectClass=user)(memberOf:1.2.840.113556.1.4.1941:=CN=Root Admins,CN=Users,DC=corp,DC=example))", "cn", []string{"alice"}},
 		{"disabled by bit", root, ldap.ScopeWholeSubtree, "(userAccountControl:1.2.840.113556.1.4.803:=2)", "cn", []string{"off"}},
 		{"substrings", root, ldap.ScopeWholeSubtree, "(&(objectClass=user)(|(cn=al*c*)(cn=*ob)))", "cn", []string{"alice", "bob"}},
-		{"not and order", root, ldap.ScopeWholeSubtree, "(&(objectClass=user)(!(cn<=n)))", "cn", []string{"off", "old", "new"}},
+		{"negated comparison", root, ldap.ScopeWholeSubtree, "(&(objectClass=user)(!(cn<=n)))", "cn", []string{"off", "old", "new"}},
 		{"lockout policy", root, ldap.ScopeBaseObject, "(objectClass=*)", "lockoutThreshold", []string{"3"}},
 		{"net bios name", "CN=Partitions,CN=Configuration," + root, ldap.ScopeSingleLevel, "(&(objectClass=crossRef)(nCName=" + root + "))",
 			"nETBIOSName", []string{"CORP"}},
 		{"may join computers", "OU=Clones," + root, ldap.ScopeBaseObject, "(objectClass=*)", "allowedChildClassesEffective", []string{"computer"}},
+		// The function search checks this: it reports tokenGroups in the answer to "*".
 		{"operational attributes must be requested", alice, ldap.ScopeBaseObject, "(objectClass=*)", "*", nil},
 	} {
 		got := search(t, c, tt.base, tt.scope, tt.filter, tt.asked)
@@ -174,7 +175,7 @@ func TestSearches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := len(tokens.Entries[0].GetRawAttributeValues("tokenGroups")); got != 4 {
-		t.Errorf("alice has %d token groups, want 4: two of all users, Ops and, nested, Root Admins", got)
+		t.Errorf("alice has %d token groups, want 4: Domain Users, BUILTIN\\Users, Ops and, because Ops is a member of it, Root Admins", got)
 	}
 }
 
@@ -187,7 +188,7 @@ func TestSubtreeSearchesCarryReferrals(t *testing.T) {
 	}
 	r, err := c.Search(request("DC=corp,DC=example", ldap.ScopeWholeSubtree, "(cn=bob)"))
 	if err != nil || len(r.Referrals) != 1 {
-		t.Errorf("%d referrals, %v", len(r.Referrals), err)
+		t.Errorf("%d referrals, want 1: %v", len(r.Referrals), err)
 	}
 }
 
@@ -247,7 +248,7 @@ func TestStopAfterAFailedStart(t *testing.T) {
 	t.Parallel()
 	s := directory.New(directory.Options{Domain: corp(), Host: "192.0.2.1"})
 	if err := s.Start(t.Context()); err == nil {
-		t.Error("it started")
+		t.Error("the controller started")
 	}
 	if err := s.Stop(); err != nil {
 		t.Error(err)

@@ -162,14 +162,14 @@ func (d *domain) memberships(direct []string) []string {
 	return all
 }
 
-// sid returns the binary form of a SID.
+// sid returns the binary form of a SID, empty if the text is not a SID.
 func sid(text string) string {
 	parts := strings.Split(text, "-")
 	if len(parts) < 3 || parts[0] != "S" {
 		return ""
 	}
 	subs := parts[3:]
-	b := []byte{1, byte(len(subs)), 0, 0, 0, 0, 0, 0}
+	b := []byte{1, byte(len(subs)), 0, 0, 0, 0, 0, 0} // revision, number of subs, authority
 	authority, _ := strconv.ParseUint(parts[2], 10, 48)
 	for i := range 6 {
 		b[2+i] = byte(authority >> (8 * (5 - i)))

@@ -15,8 +15,8 @@ const (
 	ruleBitAnd  = "1.2.840.113556.1.4.803"
 )
 
-// matches reports whether an entry matches a filter. An unsupported filter does
-// not match, like an undefined one.
+// matches reports whether an entry matches a filter. It returns false for an
+// unsupported filter.
 func (d *domain) matches(f *ber.Packet, e *entry) bool {
 	switch f.Tag {
 	case ldap.FilterAnd:
@@ -47,8 +47,8 @@ func matchComparison(f *ber.Packet, e *entry, test func(value, want string) bool
 	}
 	name, want := octets(f.Children[0]), octets(f.Children[1])
 	return slices.ContainsFunc(e.values(name), func(value string) bool {
-		// objectCategory is a distinguished name but is searched by its first
-		// component.
+		// objectCategory is a distinguished name, but clients may also search for the
+		// value of its first component.
 		if strings.EqualFold(name, "objectCategory") {
 			first, _, _ := strings.Cut(strings.TrimPrefix(value, "CN="), ",")
 			return test(value, want) || test(first, want)
@@ -57,6 +57,7 @@ func matchComparison(f *ber.Packet, e *entry, test func(value, want string) bool
 	})
 }
 
+// order compares two values, as numbers if both are numbers.
 func order(a, b string) int {
 	x, errX := strconv.ParseInt(a, 10, 64)
 	y, errY := strconv.ParseInt(b, 10, 64)

@@ -2,9 +2,9 @@ package directory
 
 import "time"
 
-// check checks a password and counts like a directory: a wrong password
-// increments the count within the window, the threshold locks the account, and
-// the right password resets the count.
+// check checks a password and counts wrong ones like a directory: the count starts
+// again when none was wrong for the length of the window, the threshold locks the
+// account, and the right password resets the count.
 func (d *domain) check(a *account, password string, now func() time.Time) result {
 	at := now()
 	if d.isLocked(a, at) {

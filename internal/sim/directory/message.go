@@ -58,7 +58,7 @@ func parseSearch(op *ber.Packet) (searchRequest, error) {
 	if len(op.Children) < 8 {
 		return searchRequest{}, fmt.Errorf("%w: short search", errMalformed)
 	}
-	c := op.Children
+	c := op.Children // base, scope, aliases, size limit, time limit, types only, filter, attributes
 	scope, okScope := c[1].Value.(int64)
 	size, okSize := c[3].Value.(int64)
 	if !okScope || !okSize {
@@ -71,7 +71,8 @@ func parseSearch(op *ber.Packet) (searchRequest, error) {
 	return r, nil
 }
 
-// result is the result of an operation: a code and a diagnostic message.
+// result is the result of an operation, as LDAP defines it. The simulation leaves
+// the matched name empty.
 type result struct {
 	code       int64
 	matched    string

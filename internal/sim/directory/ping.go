@@ -33,7 +33,8 @@ func (s *Server) servePings() {
 	}
 }
 
-// pong returns the response to a ping, or nil for any other packet.
+// pong returns the response to a ping, or nil for any other packet. The response to a
+// ping for another domain has no entry.
 func (s *Server) pong(packet []byte) []byte {
 	p, err := ber.DecodePacketErr(packet)
 	if err != nil {
@@ -83,7 +84,7 @@ func (d *domain) netlogon() []byte {
 	for _, name := range []string{
 		d.forest(), d.DNSName, d.host() + "." + d.DNSName,
 		d.NetBIOS, strings.ToUpper(d.host()), "", // the requested user: none
-		"Default-First-Site-Name", "Default-First-Site-Name",
+		"Default-First-Site-Name", "Default-First-Site-Name", // of the controller and of the client
 	} {
 		b = appendName(b, name)
 	}

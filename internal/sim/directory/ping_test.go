@@ -25,7 +25,7 @@ func TestPingIsAnsweredForTheServedDomainOnly(t *testing.T) {
 		t.Errorf("opcode %d", op)
 	}
 	if answer := ping(t, f, "other.example"); answer == "" || strings.Contains(answer, "netlogon") {
-		t.Errorf("a ping for a domain it does not serve: %q", answer)
+		t.Errorf("a ping for a domain that is not served: %q", answer)
 	}
 }
 
@@ -37,6 +37,7 @@ func ping(t *testing.T, f fixture, domain string) string {
 	}
 	op := ber.Encode(ber.ClassApplication, ber.TypeConstructed, ldap.ApplicationSearchRequest, nil, "")
 	op.AppendChild(ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, "", ""))
+	// scope, aliases, size limit, time limit
 	for _, tag := range []ber.Tag{ber.TagEnumerated, ber.TagEnumerated, ber.TagInteger, ber.TagInteger} {
 		op.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, tag, 0, ""))
 	}

@@ -26,9 +26,9 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 		return []*ber.Packet{done(ldap.LDAPResultOperationsError, notBound)}
 	}
 	var packets []*ber.Packet
-	known := false
+	baseExists := false
 	for _, e := range d.entries {
-		known = known || strings.EqualFold(e.dn, r.base)
+		baseExists = baseExists || strings.EqualFold(e.dn, r.base)
 		if !isWithin(e.dn, r.base, r.scope) || !d.matches(r.filter, d.visibleTo(e, in.user)) {
 			continue
 		}
@@ -37,7 +37,7 @@ func (in *session) search(id int64, r searchRequest) []*ber.Packet {
 		}
 		packets = append(packets, d.visibleTo(e, in.user).packet(id, r.attributes))
 	}
-	if !known {
+	if !baseExists {
 		return []*ber.Packet{done(ldap.LDAPResultNoSuchObject, "0000208D: NameErr: DSID-03100241, problem 2001 (NO_OBJECT)")}
 	}
 	if strings.EqualFold(r.base, d.Root()) && r.scope == ldap.ScopeWholeSubtree {

@@ -88,7 +88,7 @@ func (in *session) answer(ctx context.Context, m message) bool {
 	case ldap.ApplicationExtendedRequest:
 		return in.handleExtended(ctx, m)
 	case ldap.ApplicationAbandonRequest:
-		return true // an abandon request: there is nothing pending
+		return true // requests are answered one by one: none is left to abandon
 	}
 	return false // unbind and unsupported requests
 }

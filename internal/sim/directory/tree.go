@@ -121,7 +121,7 @@ func (d *domain) addUsers(root string) {
 			attr("primaryGroupID", strconv.Itoa(usersRID)),
 			attr("userAccountControl", strconv.Itoa(control)),
 			attr("memberOf", d.groupDNs(u.Groups)...))
-		tokens := []string{sid(d.SID + "-" + strconv.Itoa(usersRID)), sid("S-1-5-32-545")}
+		tokens := []string{sid(d.SID + "-" + strconv.Itoa(usersRID)), sid("S-1-5-32-545")} // Domain Users and BUILTIN\Users
 		for _, g := range d.memberships(u.Groups) {
 			tokens = append(tokens, sid(d.GroupSID(g)))
 		}

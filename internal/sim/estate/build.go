@@ -23,7 +23,7 @@ const (
 	ssoTemplate = "DesktopLogon"
 	issuerName  = "CORP-Issuing-CA"
 	centerUser  = "svc-vigil@vsphere.local"
-	eventName   = "events"
+	eventName   = "events" // of the event database
 	eventPrefix = "vdi_"
 )
 
@@ -39,8 +39,8 @@ func (e *Estate) build() error {
 	return nil
 }
 
-// domainNames are the domains of the environment, with the primary domain's
-// trust of each: its direction, type and attributes.
+// domainNames are the domains of the environment. The first is the primary domain. The
+// others have the direction, type and attributes of the primary domain's trust with them.
 var domainNames = []struct {
 	dns, netbios string
 	trust        [3]int
@@ -96,12 +96,12 @@ func (e *Estate) buildDomains() error {
 
 func (e *Estate) buildPeers() error {
 	for i := range e.options.Size.ConnectionServers - 1 {
-		p, err := e.newPeer(fmt.Sprintf("cs%02d.corp.example", i+2), i)
+		p, err := e.newPeer(fmt.Sprintf("cs%02d.corp.example", i+2), i) // cs01 is the product
 		if err != nil {
 			return err
 		}
 		e.Peers = append(e.Peers, p)
-		if i < 3 { // some of them are secure gateways too
+		if i < 3 { // the first three have a secure gateway
 			e.SecurePorts = append(e.SecurePorts, new(Port))
 		}
 	}

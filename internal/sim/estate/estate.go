@@ -77,7 +77,7 @@ type Options struct {
 type Administrator struct{ Domain, Username, Password string }
 
 // Estate is a simulated environment. Its components are exported so that tests
-// can inject faults one by one; [Estate.Incidents] does so by name.
+// can inject faults one by one; [Estate.Begin] injects them by name.
 type Estate struct {
 	Domains     []*directory.Server // the first is the primary one
 	Peers       []*Peer             // connection servers other than the product itself
@@ -150,8 +150,8 @@ func (e *Estate) leaf() (tls.Certificate, error) {
 // Authority returns the authority of the certificates.
 func (e *Estate) Authority() *pki.Authority { return e.ca }
 
-// Start starts every component except the machines that send heartbeats, which
-// need a server first.
+// Start starts every component except the gateways and RDS servers. [Estate.Join] starts
+// these, because they need a running product.
 func (e *Estate) Start(ctx context.Context) error {
 	all := []component{e.SAML, e.Composer, e.control}
 	for _, d := range e.Domains {
@@ -181,7 +181,9 @@ func (e *Estate) Start(ctx context.Context) error {
 		}
 		e.running = append(e.running, c)
 	}
-	e.follower.start(ctx) // without it, the peers would keep reporting the first views that they read, which precede the product's first probes
+	// Without repeated reads, the peers would always report the views that they read first,
+	// which are older than the product's first probes.
+	e.follower.start(ctx)
 	return nil
 }
 

@@ -32,7 +32,7 @@ func TestInventoryOfTheDemoIsValid(t *testing.T) {
 	}
 }
 
-// TestIncidentsCanOverlap begins every incident while all others are active.
+// TestIncidentsCanOverlap begins every incident before it ends the first.
 func TestIncidentsCanOverlap(t *testing.T) {
 	t.Parallel()
 	e := start(t, estate.Small())

@@ -24,11 +24,11 @@ type History struct {
 // HistoryDays is the length of the simulated history.
 const HistoryDays = 30
 
-// How far samples go back: less for single RDS servers, because there are many.
+// How far samples go back: less for individual RDS servers, because there are many.
 const (
 	serverFine   = 6 * time.Hour
 	serverCoarse = 7 * 24 * time.Hour
-	otherFine    = 48 * time.Hour // of other components
+	otherFine    = 48 * time.Hour // of all other series
 )
 
 // historyBuilder generates a history.
@@ -37,11 +37,11 @@ type historyBuilder struct {
 	inv  desktop.Inventory
 	now  time.Time
 	rng  *rand.Rand
-	rule alert.Rule
+	rule alert.Rule // of all alerts
 }
 
-// GenerateHistory generates the history of an inventory; it is the same for the same
-// days. The notices of its alert rules are sent to the given address.
+// GenerateHistory generates the history of an inventory. The same arguments always give
+// the same history. The notices of its alert rules are sent to the given address.
 func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) History {
 	p := &historyBuilder{inv: inv, now: now, rng: rand.New(rand.NewPCG(20, 26))} //nolint:gosec // need not be unpredictable
 	channels := []alert.Channel{{Type: alert.Webhook, URL: notices}}
@@ -71,24 +71,26 @@ func GenerateHistory(inv desktop.Inventory, now time.Time, notices string) Histo
 // day generates some failures on a past day, fewer at weekends. All have ended before the
 // next day begins.
 func (b *historyBuilder) day(start time.Time) {
-	perDay := 2
+	maxFailures := 2
 	if w := start.Weekday(); w == time.Saturday || w == time.Sunday {
-		perDay = 1
+		maxFailures = 1
 	}
-	for i := range b.rng.IntN(perDay + 1) {
+	for i := range b.rng.IntN(maxFailures + 1) {
 		at := start.Add(time.Duration(7+i*4)*time.Hour + time.Duration(b.rng.IntN(180))*time.Minute)
 		length := time.Duration(4+b.rng.IntN(50)) * time.Minute
+		// agentUnreachable is in the list twice, because it is the most frequent.
 		mishaps := []func(at time.Time, length time.Duration){
-			b.domainDown, b.serverDown, b.gatewayProblem, b.farmFails, b.agentUnreachable, b.podDown, b.composerDown, b.agentUnreachable, // twice: it is the most frequent
+			b.domainDown, b.serverDown, b.gatewayProblem, b.farmFails, b.agentUnreachable, b.podDown, b.composerDown, b.agentUnreachable,
 		}
 		mishaps[b.rng.IntN(len(mishaps))](at, length)
 	}
 }
 
-// fail adds a failure: a status changes to failed because of a cause, and to healthy again
-// after a time.
+// fail adds a failure: the status of a component, or of a part of it, changes from healthy to
+// failed because of a cause, and back after the given length. If the alert rule has the failed
+// status, fail also adds an alert.
 func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Ref, part, healthy, failed string, cause desktop.Ref, reason string) {
-	at = at.Add(time.Duration(b.rng.IntN(25_000)) * time.Millisecond)
+	at = at.Add(time.Duration(b.rng.IntN(25_000)) * time.Millisecond) // components are not probed at the same moment
 	end := at.Add(length)
 	b.Changes = append(b.Changes,
 		desktop.Change{At: at, Ref: ref, Part: part, From: healthy, To: failed, Reasons: []string{reason}, Cause: cause},
@@ -139,7 +141,7 @@ func (b *historyBuilder) gatewayProblem(at time.Time, length time.Duration) {
 	b.fail(at, length, ref, "", "OK", "PROBLEM", ref, "a back end is unreachable")
 }
 
-// servers returns an enabled farm and its RDS servers.
+// servers returns a random farm and its enabled RDS servers: none if the farm is disabled.
 func (b *historyBuilder) servers() (desktop.Ref, []desktop.RDSServer) {
 	f := pickOne(b.rng, b.inv.Farms)
 	ref := desktop.Ref{Kind: desktop.KindFarm, ID: f.ID, Name: f.Name}

@@ -26,7 +26,7 @@ func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 	now := time.Date(2026, 11, 16, 23, 30, 0, 0, time.UTC)
 	p := GenerateHistory(historyInventory(), now, "http://127.0.0.1/notices")
 	if len(p.Changes) < 50 || len(p.Alerts) < 20 || len(p.Fine) == 0 || len(p.Coarse) == 0 {
-		t.Fatalf("%d changes, %d alerts, %d and %d samples", len(p.Changes), len(p.Alerts), len(p.Fine), len(p.Coarse))
+		t.Fatalf("%d changes, %d alerts, %d fine and %d coarse samples", len(p.Changes), len(p.Alerts), len(p.Fine), len(p.Coarse))
 	}
 	last := make(map[string]string)
 	for i, c := range p.Changes {
@@ -34,7 +34,7 @@ func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 			t.Fatal("the changes are not in order")
 		}
 		if c.At.Before(now.Add(-(HistoryDays+1)*24*time.Hour)) || !c.At.Before(now) {
-			t.Errorf("a change at %s", c.At)
+			t.Errorf("a change at %s, outside of the history", c.At)
 		}
 		if c.Cause.Kind == "" {
 			t.Errorf("%s %q has no cause", c.Ref.Name, c.Part)
@@ -48,7 +48,7 @@ func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 	}
 	for _, a := range p.Alerts {
 		if a.ResolvedAt.IsZero() || !a.ResolvedAt.After(a.Since) {
-			t.Errorf("%+v", a)
+			t.Errorf("an alert that was not resolved after it began: %+v", a)
 		}
 		if created := p.Rules[0].CreatedAt; a.RuleID != p.Rules[0].ID || a.FiredAt.Before(created) {
 			t.Errorf("an alert of %s at %s, but the rule is %s and was created at %s", a.RuleID, a.FiredAt, p.Rules[0].ID, created)

@@ -33,7 +33,7 @@ func (c curve) samples(step time.Duration, from, to time.Time) []desktop.Sample 
 	var out []desktop.Sample
 	for at := from.UTC().Truncate(step); at.Add(step).Before(to); at = at.Add(step) {
 		point := desktop.Point{At: at}
-		for i := range 3 {
+		for i := range 3 { // three measurements per step
 			point.Add(int64(c.value(at.Add(time.Duration(i) * step / 3))))
 		}
 		out = append(out, desktop.Sample{Series: c.series, Point: point})
@@ -51,8 +51,8 @@ func (b *historyBuilder) curves() []curve {
 	ripple := func(n int, at time.Time) float64 {
 		return 1 + 0.15*math.Sin(float64(at.Unix())/1700+float64(n)) + 0.08*math.Sin(float64(at.Unix())/310+float64(3*n))
 	}
-	members := make(map[desktop.ID]int)
-	seeds := make(map[desktop.ID]int)
+	members := make(map[desktop.ID]int) // number of enabled servers by farm
+	seeds := make(map[desktop.ID]int)   // by farm: a different ripple for each
 	var enabled int
 	for i, r := range b.inv.RDSServers {
 		sessions := func(at time.Time) float64 { return 26 * activity(at) * ripple(i, at) }
@@ -71,6 +71,8 @@ func (b *historyBuilder) curves() []curve {
 		add(desktop.KindFarm, f.ID, "session_count", otherFine, month, func(at time.Time) float64 { return n * 26 * activity(at) * ripple(i, at) })
 		add(desktop.KindFarm, f.ID, "load_index", otherFine, month, func(at time.Time) float64 { return 4 + 55*activity(at)*ripple(i, at) })
 	}
+	// total returns the sum of n components. Its ripple is weaker: those of the components
+	// partly cancel each other out.
 	total := func(n, each float64, seed int) func(time.Time) float64 {
 		return func(at time.Time) float64 { return n * each * activity(at) * (1 + (ripple(seed, at)-1)/4) }
 	}

@@ -18,14 +18,14 @@ import (
 // incident is a fault that can be injected and removed.
 type incident struct {
 	group   desktop.IncidentGroup
-	name    string // its first word is that of the component that fails
+	name    string // its first word names the component that fails
 	summary string
 	begin   func() error
 	end     func() error
 }
 
-// component returns the word of the component that fails. Incidents of the same component may
-// set the same state of it.
+// component returns the first word of the name, which names the component that fails.
+// Incidents of one component may set the same state.
 func (i incident) component() string {
 	word, _, _ := strings.Cut(i.name, "-")
 	return word
@@ -59,7 +59,7 @@ func (e *Estate) End(name string) error {
 		return err
 	}
 	e.active = e.activeWithout(name)
-	for _, other := range e.active { // the end makes the component healthy
+	for _, other := range e.active { // ended.end made the component healthy: begin its other incidents again
 		i, err := e.incident(other)
 		if err == nil && i.component() == ended.component() {
 			err = i.begin()
@@ -81,7 +81,7 @@ func (e *Estate) incident(name string) (incident, error) {
 	return all[i], nil
 }
 
-// activeWithout returns the active incidents without one.
+// activeWithout returns the names of the active incidents except the given one.
 func (e *Estate) activeWithout(name string) []string {
 	return slices.DeleteFunc(slices.Clone(e.active), func(other string) bool { return other == name })
 }
@@ -137,7 +137,7 @@ func templateWithKey(size int) func(*directory.Domain) {
 }
 
 func (e *Estate) serverIncidents() []incident {
-	peer, pod := e.Peers[0], e.Pods[0]
+	peer, endpoint := e.Peers[0], e.Pods[0]
 	return []incident{
 		{desktop.IncidentConnectionServers, "server-down", peer.Name + " is down",
 			withoutError(func() { peer.Listener().Set(flakylistener.Down) }), withoutError(func() { peer.Listener().Set(flakylistener.Up) })},
@@ -151,8 +151,8 @@ func (e *Estate) serverIncidents() []incident {
 			func() error { return e.reissue(peer, 5*24*time.Hour) }, func() error { return e.reissue(peer, 365*24*time.Hour) }},
 		{desktop.IncidentConnectionServers, "secure-gateway-down", "the secure gateway of " + peer.Name + " refuses connections",
 			withoutError(func() { e.SecurePorts[0].Set(flakylistener.Down) }), withoutError(func() { e.SecurePorts[0].Set(flakylistener.Up) })},
-		{desktop.IncidentConnectionServers, "pod-down", pod.Name + " of a remote pod is down",
-			withoutError(func() { pod.Listener().Set(flakylistener.Down) }), withoutError(func() { pod.Listener().Set(flakylistener.Up) })},
+		{desktop.IncidentConnectionServers, "pod-down", endpoint.Name + " of a remote pod is down",
+			withoutError(func() { endpoint.Listener().Set(flakylistener.Down) }), withoutError(func() { endpoint.Listener().Set(flakylistener.Up) })},
 	}
 }
 
@@ -169,7 +169,7 @@ func (e *Estate) reissue(p *Peer, remaining time.Duration) error {
 func (e *Estate) machineIncidents() []incident {
 	gateway := e.Gateways[0]
 	farm := e.RDSServers[0].Farm
-	onServer := func(f func(*RDSServer)) func() error {
+	onEachServer := func(f func(*RDSServer)) func() error {
 		return withoutError(func() {
 			for _, r := range e.RDSServers {
 				if r.Farm == farm {
@@ -184,25 +184,25 @@ func (e *Estate) machineIncidents() []incident {
 		{desktop.IncidentGateways, "gateway-problem", gateway.Name + " reports a problem",
 			withoutError(func() { gateway.SetProblems("a back end is unreachable") }), withoutError(func() { gateway.SetProblems() })},
 		{desktop.IncidentFarms, "farm-fails", "every agent of " + farm + " reports an error",
-			onServer(func(r *RDSServer) { r.SetState(desktop.RDSDomainFailure, "the domain cannot be reached") }),
-			onServer(func(r *RDSServer) { r.SetState("") })},
+			onEachServer(func(r *RDSServer) { r.SetState(desktop.RDSDomainFailure, "the domain cannot be reached") }),
+			onEachServer(func(r *RDSServer) { r.SetState("") })},
 		{desktop.IncidentFarms, "farm-silent", "every agent of " + farm + " stops reporting",
-			onServer(func(r *RDSServer) { r.Silence(true) }), onServer(func(r *RDSServer) { r.Silence(false) })},
+			onEachServer(func(r *RDSServer) { r.Silence(true) }), onEachServer(func(r *RDSServer) { r.Silence(false) })},
 		{desktop.IncidentFarms, "farm-full", "every server of " + farm + " is fully loaded",
-			onServer(func(r *RDSServer) { r.SetLoad(new(100)) }), onServer(func(r *RDSServer) { r.SetLoad(nil) })},
+			onEachServer(func(r *RDSServer) { r.SetLoad(new(100)) }), onEachServer(func(r *RDSServer) { r.SetLoad(nil) })},
 		{desktop.IncidentFarms, "farm-drains", "every server of " + farm + " is being drained",
-			onServer(func(r *RDSServer) { r.SetState(desktop.RDSDrainMode) }), onServer(func(r *RDSServer) { r.SetState("") })},
+			onEachServer(func(r *RDSServer) { r.SetState(desktop.RDSDrainMode) }), onEachServer(func(r *RDSServer) { r.SetState("") })},
 	}
 }
 
 func (e *Estate) siteIncidents() []incident {
-	broken := func(f saml.Fault) func() error { return withoutError(func() { e.SAML.Break(f) }) }
+	metadata := func(f saml.Fault) func() error { return withoutError(func() { e.SAML.Break(f) }) }
 	return []incident{
 		{desktop.IncidentSignOn, "saml-down", "the identity provider is down",
 			withoutError(func() { e.SAML.Listener().Set(flakylistener.Down) }), withoutError(func() { e.SAML.Listener().Set(flakylistener.Up) })},
-		{desktop.IncidentSignOn, "saml-expired", "the metadata of the identity provider have expired", broken(saml.Expired), broken(saml.Healthy)},
-		{desktop.IncidentSignOn, "saml-ending", "the metadata of the identity provider are about to expire", broken(saml.EndingSoon), broken(saml.Healthy)},
-		{desktop.IncidentSignOn, "saml-tampered", "the metadata of the identity provider were tampered with", broken(saml.Tampered), broken(saml.Healthy)},
+		{desktop.IncidentSignOn, "saml-expired", "the metadata of the identity provider have expired", metadata(saml.Expired), metadata(saml.Healthy)},
+		{desktop.IncidentSignOn, "saml-ending", "the metadata of the identity provider are about to expire", metadata(saml.EndingSoon), metadata(saml.Healthy)},
+		{desktop.IncidentSignOn, "saml-tampered", "the metadata of the identity provider were tampered with", metadata(saml.Tampered), metadata(saml.Healthy)},
 		{desktop.IncidentSignOn, "enrollment-server-down", "the primary enrollment server is down",
 			withoutError(func() { e.Enrollment[0].Listener().Set(flakylistener.Down) }), withoutError(func() { e.Enrollment[0].Listener().Set(flakylistener.Up) })},
 		{desktop.IncidentVirtualCenters, "composer-down", "the composer is down",

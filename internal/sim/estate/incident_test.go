@@ -35,9 +35,9 @@ func TestEndingAnIncidentKeepsTheOthersOfItsComponent(t *testing.T) {
 		{end: "domain-down", want: directory.Hung},
 		{end: "domain-hangs", want: directory.PingOnly},
 		{begin: "domain-down", want: directory.Down},
-		{begin: "domain-refuses-binds", want: directory.PingOnly},
+		{begin: "domain-refuses-binds", want: directory.PingOnly}, // is active already; begins again after domain-down
 		{end: "domain-refuses-binds", want: directory.Down},
-		{end: "domain-refuses-binds", want: directory.Down},
+		{end: "domain-refuses-binds", want: directory.Down}, // is no longer active
 		{end: "domain-down", want: directory.Healthy},
 	} {
 		if step.begin != "" {
@@ -59,7 +59,7 @@ func TestEndingAnIncidentKeepsTheOthersOfItsComponent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	corp.Change(func(d *directory.Domain) {
+	corp.Change(func(d *directory.Domain) { // changes nothing: this is how to read the templates
 		if len(d.Templates) != 1 || d.Templates[0].KeySize != 1024 {
 			t.Errorf("sso-template-weak is active, and the templates are %v", d.Templates)
 		}

@@ -35,7 +35,7 @@ type inventoryData struct {
 	Gateways        []gatewayData
 	MetadataURL     string
 	Pods            []podData
-	Enrollment      []int
+	Enrollment      []int // ports
 	ComposerURL     string
 	Centers         []centerData
 }
@@ -111,7 +111,7 @@ func (e *Estate) inventory(self string) ([]byte, error) {
 		}
 		d.Peers = append(d.Peers, data)
 	}
-	for i := 0; i < len(e.Pods); i += 2 {
+	for i := 0; i < len(e.Pods); i += 2 { // each pod has two endpoints
 		d.Pods = append(d.Pods, podData{Name: fmt.Sprintf("pod-%d", i/2+1), Endpoints: []peerData{
 			{Name: e.Pods[i].Name, URL: e.Pods[i].URL()}, {Name: e.Pods[i+1].Name, URL: e.Pods[i+1].URL()},
 		}})

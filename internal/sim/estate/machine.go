@@ -156,7 +156,7 @@ func (m *machine) isSilent() bool {
 // ReportNow makes the machine report now.
 func (m *machine) ReportNow() { m.reporter.ReportNow() }
 
-// ID returns the component's id in the inventory, after it was written.
+// ID returns the component's id in the inventory, which is empty before WriteInventory.
 func (m *machine) ID() desktop.ID { return m.agent.ID }
 
 // memoryStore is an in-memory credential store.

@@ -36,7 +36,8 @@ func (ms *machines) add(m *machine, report func(heartbeat.Stamp) any) {
 	ms.all = append(ms.all, m)
 }
 
-// setInventory sets the ids of the machines from the inventory.
+// setInventory sets the ids of the machines from the inventory. Both the inventory and ms.all
+// have the gateways and then the RDS servers, in the order in which they were built.
 func (ms *machines) setInventory(inv desktop.Inventory) {
 	ms.local = nil
 	i := 0

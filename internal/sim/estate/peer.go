@@ -40,8 +40,8 @@ func (p *Peer) SetProblems(problems ...string) {
 	p.problems = problems
 }
 
-// SetDiverged makes the peer report a replicated store of its own, which the product
-// treats as an error at once, unlike an old revision. False makes it follow the product again.
+// SetDiverged sets whether the peer reports a replicated store of its own, instead of that of
+// the product. The product treats this as an error at once, unlike an old revision.
 func (p *Peer) SetDiverged(diverged bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *Peer) OverrideView(id desktop.ID, status string) {
 func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/rest/monitor/"):
-		http.Error(w, "log in first", http.StatusUnauthorized)
+		http.Error(w, "log in first", http.StatusUnauthorized) // probes of remote pods expect this answer
 	case r.URL.Path != desktop.HealthPath:
 		http.NotFound(w, r)
 	case r.Header.Get("Authorization") != "Bearer "+p.token:
@@ -79,7 +79,8 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// health returns the health of the peer, with what it has in common with the product.
+// health returns the health of the peer. Version, revision and views are those of the product,
+// unless a fault or an override changes them.
 func (p *Peer) health(product desktop.PeerHealth) desktop.PeerHealth {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"vigil/internal/sim/estate"
 )
 
-// TestPeersHaveTheStoreOfTheProductFromTheStart asks for the health of connection servers as
-// the product does when it starts, before anything else runs.
+// TestPeersHaveTheStoreOfTheProductFromTheStart asks the peers for their health as soon as they
+// know the address of the product, before their next periodic read of its health.
 func TestPeersHaveTheStoreOfTheProductFromTheStart(t *testing.T) {
 	t.Parallel()
 	want := desktop.PeerHealth{Version: "1", Build: "2", Revision: desktop.Revision{Store: "shared", Number: 3, At: 4}}
@@ -74,15 +74,15 @@ func health(t *testing.T, e *estate.Estate, p *estate.Peer) (status int, h deskt
 	return response.StatusCode, h
 }
 
-// TestPeersHaveDifferentNumbersOfSessions compares connection servers whose names have the same
-// length.
+// TestPeersHaveDifferentNumbersOfSessions compares the 19 peers of a product with 20 connection
+// servers.
 func TestPeersHaveDifferentNumbersOfSessions(t *testing.T) {
 	t.Parallel()
 	product := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(desktop.PeerHealth{Version: "1"})
 	}))
 	t.Cleanup(product.Close)
-	now := time.Now() // the number changes every minute
+	now := time.Now() // a fixed time, because the numbers change every minute
 	e, err := estate.New(estate.Options{Dir: t.TempDir(), Size: estate.Size{ConnectionServers: 20, Farms: 1, RDSServers: 1, Gateways: 1, Pods: 1}, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)

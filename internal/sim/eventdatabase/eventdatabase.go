@@ -20,7 +20,7 @@ type Options struct {
 	Password    string
 	Certificate tls.Certificate
 	Prefix      string // of the event tables
-	Events      int64  // that are in the tables already; without any there are no tables
+	Events      int64  // number of events in the tables at the start; if 0, there are no tables
 }
 
 // Server is one simulated server. It is safe for concurrent use.
@@ -35,9 +35,9 @@ type Server struct {
 
 // table is what the server knows of a table.
 type table struct {
-	types   map[string]uint32 // of columns, by name in lower case; empty until the table is created
+	types   map[string]uint32 // of columns, by name in lower case; nil if the table exists from the start
 	rows    int64
-	highest int64 // event number
+	highest int64 // the highest event number
 }
 
 // New returns a server that is not started.

@@ -13,12 +13,13 @@ import (
 	"vigil/internal/sim/pki"
 )
 
-// secret is the password that the event database client of the product uses.
+// secret is a store of secrets in which every reference has the same password.
 type secret string
 
 func (s secret) Secret(context.Context, desktop.SecretRef) (string, error) { return string(s), nil }
 
-// server starts a server with a number of events and returns how the product reaches it.
+// server starts a server with a number of events. It also returns the inventory entry with
+// which the product reaches the server.
 func server(t *testing.T, events int64) (*eventdatabase.Server, desktop.EventDatabase) {
 	t.Helper()
 	ca, err := pki.New("test", pki.Around(time.Now(), time.Hour))
@@ -67,7 +68,7 @@ func counted(t *testing.T, db *eventdb.Database) int64 {
 
 func TestEventsAreCountedAndWritten(t *testing.T) {
 	t.Parallel()
-	for _, before := range []int64{0, 41_000} { // without events the tables do not exist either
+	for _, before := range []int64{0, 41_000} { // with 0, there are no tables
 		s, spec := server(t, before)
 		if got := counted(t, open(t, spec, "right")); got != before {
 			t.Errorf("%d events, want %d", got, before)

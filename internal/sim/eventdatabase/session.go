@@ -108,16 +108,16 @@ func (x *session) run() {
 			x.skipping = false
 			err = x.ready()
 		case *pgproto3.Query:
-			if failed := x.simple(m.String); failed != nil {
-				x.fail("ERROR", failed)
+			if statementErr := x.simple(m.String); statementErr != nil {
+				x.fail("ERROR", statementErr)
 			}
 			err = x.ready()
 		default:
 			if x.skipping {
 				continue
 			}
-			if failed := x.extended(m); failed != nil {
-				x.fail("ERROR", failed)
+			if statementErr := x.extended(m); statementErr != nil {
+				x.fail("ERROR", statementErr)
 				x.skipping = true
 			}
 		}
@@ -137,7 +137,7 @@ func (x *session) simple(text string) error {
 	if err != nil {
 		return err
 	}
-	if d := s.row(nil); d != nil {
+	if d := s.row(nil); d != nil { // without formats, values are sent as text
 		x.backend.Send(d)
 	}
 	x.send(result, nil)
@@ -192,7 +192,7 @@ func (x *session) extended(m pgproto3.FrontendMessage) error {
 
 func (x *session) describe(m *pgproto3.Describe) error {
 	s, formats := x.statements[m.Name], []int16(nil)
-	if m.ObjectType == 'P' {
+	if m.ObjectType == 'P' { // a portal, not a prepared statement
 		p := x.portals[m.Name]
 		s, formats = p.statement, p.results
 	} else {
@@ -210,8 +210,8 @@ func (x *session) describe(m *pgproto3.Describe) error {
 	return nil
 }
 
-// send sends the row of a result, if it has one, and its end. The result of an empty
-// statement has no tag.
+// send sends the row of a result, if there is one, and then the end of the result. Only the
+// result of an empty statement has no tag.
 func (x *session) send(r result, formats []int16) {
 	if r.tag == "" {
 		x.backend.Send(&pgproto3.EmptyQueryResponse{})

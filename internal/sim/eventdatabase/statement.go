@@ -21,9 +21,9 @@ const (
 	rollback
 	create
 	lock
-	checkTable // that a table exists
+	checkTable // checks that a table exists
 	count
-	highest
+	highest // reads the highest event number
 	insert
 )
 
@@ -47,12 +47,13 @@ type result struct {
 	oid   uint32
 }
 
-// The types of columns and results.
+// The object ids of the types of columns and results. typeText is varchar.
 const (
 	typeInt8, typeInt4, typeText, typeTimestamp = 20, 23, 1043, 1114
 )
 
-// patterns are the statements of the product, by kind. The first group is the table.
+// patterns are the statements of the product, by kind. The first group is the table, the
+// second the columns.
 var patterns = map[kind]*regexp.Regexp{
 	create:     regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS "(\w+)" \((.*)\)$`),
 	lock:       regexp.MustCompile(`^LOCK TABLE "(\w+)" IN EXCLUSIVE MODE$`),
@@ -83,7 +84,7 @@ func parse(text string) (statement, error) {
 	return statement{}, &refusal{"0A000", "the simulated server does not know the statement " + text}
 }
 
-// row describes the row of the result, or returns nil for none.
+// row describes the rows of the result, or returns nil if the statement returns no rows.
 func (s statement) row(formats []int16) *pgproto3.RowDescription {
 	oid, size := uint32(typeInt4), int16(4)
 	switch s.kind {
@@ -105,7 +106,7 @@ func columnTypes(list string) map[string]uint32 {
 	for _, column := range strings.Split(list, ", ") {
 		words := strings.Fields(column)
 		if len(words) < 2 {
-			continue // the rest of PRIMARY KEY (EventID, Name)
+			continue // "Name)", the end of PRIMARY KEY (EventID, Name)
 		}
 		oid, ok := oids[words[1]]
 		if !ok {
@@ -119,18 +120,18 @@ func columnTypes(list string) map[string]uint32 {
 func names(list string) []string { return strings.Split(strings.ToLower(list), ", ") }
 
 // parameterTypes returns the types of a statement's parameters.
-func (s *Server) parameterTypes(of statement) ([]uint32, error) {
-	if of.kind != insert {
+func (s *Server) parameterTypes(stmt statement) ([]uint32, error) {
+	if stmt.kind != insert {
 		return nil, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, err := s.find(of.table)
+	t, err := s.find(stmt.table)
 	if err != nil {
 		return nil, err
 	}
 	var types []uint32
-	for _, name := range names(of.list) {
+	for _, name := range names(stmt.list) {
 		types = append(types, t.types[name])
 	}
 	return types, nil
@@ -188,14 +189,14 @@ func (x *session) execute(p portal) (result, error) {
 			return result{}, err
 		}
 		x.pending = append(x.pending, insertion{p.table, event})
-		if x.status == 'I' {
+		if x.status == 'I' { // no transaction: commit at once
 			x.end(true)
 		}
 		return result{tag: "INSERT 0 1"}, nil
 	}
 }
 
-// end ends a transaction. One that failed is rolled back.
+// end commits or rolls back the transaction. A failed transaction is always rolled back.
 func (x *session) end(commits bool) result {
 	commits = commits && x.status != 'E'
 	if commits {
@@ -232,8 +233,8 @@ func (p portal) event() (int64, error) {
 	return n, nil
 }
 
-// formatOf returns the format of a parameter or result: none given means text, and one
-// holds for all.
+// formatOf returns the format of the i-th parameter or result. If no formats are given, all
+// are text. If one is given, all have it.
 func formatOf(formats []int16, i int) int16 {
 	switch {
 	case len(formats) == 1:

@@ -10,13 +10,13 @@ import (
 // An Operation is an operation on an Azure resource.
 type Operation struct {
 	Subscription string
-	Resource     string // its id
+	Resource     string // id of the resource
 	Name         string // Microsoft.Network/networkSecurityGroups/write
 	At           time.Time
-	ID           string
+	ID           string // of the event
 }
 
-// NewOperation returns an operation with a new id.
+// NewOperation returns an operation with a new event id.
 func NewOperation(subscription, resource, name string, at time.Time) Operation {
 	return Operation{subscription, resource, name, at.UTC(), uuid()}
 }

@@ -128,7 +128,7 @@ func (g *Google) Push(subscription string, data []byte, attributes map[string]st
 func (p Push) Body() []byte {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // cannot fail: strings only
+		panic(err) // cannot fail: strings, bytes and a time
 	}
 	return text
 }

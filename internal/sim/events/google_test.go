@@ -11,7 +11,8 @@ import (
 )
 
 // TestSignaturesAreValid verifies a token of each algorithm that the documentation of Sign lists. The
-// tests of verifiers rely on it: a verifier must refuse such a token because of its algorithm.
+// tests of verifiers rely on valid signatures: a verifier that refuses such a token does so because of
+// the algorithm.
 func TestSignaturesAreValid(t *testing.T) {
 	t.Parallel()
 	g, err := events.NewGoogle(time.Now)

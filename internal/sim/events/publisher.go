@@ -34,8 +34,8 @@ type request struct {
 	body   []byte
 }
 
-// Publisher delivers events like the clouds: several of an account concurrently,
-// so that they may arrive out of order, and each with retries until it is
+// Publisher delivers events like the clouds. It delivers several events of an account
+// concurrently, and they may arrive out of order. It retries each event until the event is
 // accepted, refused permanently, or lost after all retries.
 type Publisher struct {
 	Client *http.Client
@@ -214,7 +214,7 @@ func trailEvent(at time.Time, account, region, source, name string, parameters m
 	return string(e)
 }
 
-// request returns the request of an SNS message.
+// request returns the request that delivers an SNS message.
 func (s Stream) request(n Notification) request { return request{s.Endpoint, n.Header(), n.Body()} }
 
 // SendAzure delivers the activity log event of an operation.

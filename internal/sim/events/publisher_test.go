@@ -90,7 +90,7 @@ func TestLostEventsAreLogged(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				attempts := -1 // the first request is that of Subscribe
+				attempts := -1 // the request of Subscribe, which comes first, does not count
 				pub := newPublisher(t.Context(), &log, func(*http.Request) (*http.Response, error) {
 					attempts++
 					switch {

@@ -118,7 +118,7 @@ func (s *SNS) Sign(n Notification) Notification {
 	var signature []byte
 	var err error
 	if n.SignatureVersion == "1" {
-		sum := sha1.Sum(text) //nolint:gosec // see above
+		sum := sha1.Sum(text) //nolint:gosec // signature version 1 is defined with it
 		signature, err = rsa.SignPKCS1v15(rand.Reader, s.key, crypto.SHA1, sum[:])
 	} else {
 		sum := sha256.Sum256(text)
@@ -131,7 +131,7 @@ func (s *SNS) Sign(n Notification) Notification {
 	return n
 }
 
-// text returns the string to sign.
+// text returns the string to sign: names and values of the fields, in alphabetical order.
 func (n Notification) text() string {
 	fields := [][2]string{{"Message", n.Message}, {"MessageId", n.MessageID}}
 	if n.Type == "Notification" {

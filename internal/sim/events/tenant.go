@@ -39,8 +39,8 @@ func (t *Tenant) Run(ctx context.Context) {
 }
 
 // WorkAWS makes the tenant change an account: a security group is opened,
-// narrowed and closed again. The group exists from the start, so that the
-// vertices of the account's graph do not change.
+// narrowed and closed again. WorkAWS creates the group, so that the later changes
+// add no vertex to the account's graph.
 func (t *Tenant) WorkAWS(cloud *aws.Cloud, account, region string) error {
 	place := world.Place{Account: account, Region: region}
 	ref := world.Ref{Type: "AWS.EC2.SecurityGroup", Place: place, Name: fmt.Sprintf("sg-0%016x", 0xfeed)}
@@ -63,7 +63,7 @@ func (t *Tenant) WorkAWS(cloud *aws.Cloud, account, region string) error {
 }
 
 // WorkAzure makes the tenant change a subscription: a security group is opened,
-// narrowed and closed again. It exists from the start, too.
+// narrowed and closed again. WorkAzure creates the group.
 func (t *Tenant) WorkAzure(cloud *azure.Cloud, subscription string) error {
 	id := fmt.Sprintf("/subscriptions/%s/resourceGroups/maintenance/providers/Microsoft.Network/networkSecurityGroups/nsg-maintenance", subscription)
 	rules := func(access, from string) world.Object {
@@ -84,7 +84,7 @@ func (t *Tenant) WorkAzure(cloud *azure.Cloud, subscription string) error {
 }
 
 // WorkGCP makes the tenant change a project: a firewall rule is opened, narrowed and
-// disabled again. It exists from the start, too.
+// disabled again. WorkGCP creates the rule.
 func (t *Tenant) WorkGCP(cloud *gcp.Cloud, project string) error {
 	link := "https://www.googleapis.com/compute/v1/projects/" + project + "/global/"
 	rule := gcp.Change{Type: "GCP.Compute.Firewall", Project: project, Name: "maintenance"}

@@ -12,12 +12,11 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// callNames are the names of the AWS calls that create, change and delete a resource, and of
-// the request member with the name of the resource.
+// callNames are the names of the AWS calls that create, change and delete a resource.
 type callNames struct {
-	source                 string
+	source                 string // the service
 	create, update, remove string
-	member                 string
+	member                 string // of the request: contains the name of the resource
 }
 
 // calls are the calls by type. Changes of other types cause no events.
@@ -130,8 +129,8 @@ func kindOf(part []string) string {
 	return kind
 }
 
-// methods are the methods that create, change and delete a resource, in this order, by type and
-// as audit logs name them. Changes of other types cause no events.
+// methods are, by type, the methods that create, change and delete a resource, in this order. The
+// names are those in audit logs. Changes of other types cause no events.
 var methods = map[posture.EntityType][3]string{
 	"GCP.Compute.Firewall":             {"v1.compute.firewalls.insert", "v1.compute.firewalls.patch", "v1.compute.firewalls.delete"},
 	"GCP.Compute.Instance":             {"v1.compute.instances.insert", "v1.compute.instances.setMetadata", "v1.compute.instances.delete"},
@@ -160,11 +159,12 @@ func (pub *Publisher) WatchGCP(cloud *gcp.Cloud) {
 		case change.Make != nil:
 			method = names[0]
 		}
+		// The region of a simulated resource of Google Cloud contains its parent.
 		service, name := cloud.Resource(gcp.Change{
 			Type: change.Ref.Type, Project: change.Ref.Place.Account, Parent: change.Ref.Place.Region, Name: change.Ref.Name, Make: change.Make,
 		})
 		if service == "sql.googleapis.com" || service == "sqladmin.googleapis.com" {
-			service = "cloudsql.googleapis.com"
+			service = "cloudsql.googleapis.com" // the name in audit logs
 		}
 		pub.SendGCP(change.Ref.Place.Account, service, method, name)
 	}

@@ -1,8 +1,8 @@
 // Package flakylistener provides a TCP listener whose connections can be reset
 // or left hanging.
 //
-// The simulated components use it, so that a machine that is down or hangs
-// looks to a probe as on a real network, while the port stays reserved.
+// A simulated component that uses it can look to a probe like a machine that is
+// down or hangs, while its port stays reserved.
 package flakylistener
 
 import (
@@ -91,7 +91,7 @@ func (l *Listener) accept(c net.Conn) net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.closed, l.state == Down: // Close can run after the system accepted c, and would not reset it
+	case l.closed, l.state == Down: // if Close ran after the system accepted c, it did not reset c
 		reset(c)
 		return nil
 	case l.state == Hung:

@@ -15,19 +15,19 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	l := serveEcho(t)
 
-	if got := send(t, l); got != "hello" {
+	if got := send(l, time.Minute); got != "hello" {
 		t.Errorf("a listener that is up: %q, want hello", got)
 	}
 	l.Set(flakylistener.Down)
-	if got := send(t, l); got != "gone" {
+	if got := send(l, time.Minute); got != "gone" {
 		t.Errorf("a listener that is down: %q, want gone", got)
 	}
 	l.Set(flakylistener.Hung)
-	if got := send(t, l); got != "silence" {
+	if got := send(l, 100*time.Millisecond); got != "silence" {
 		t.Errorf("a hung listener: %q, want silence", got)
 	}
 	l.Set(flakylistener.Up)
-	if got := send(t, l); got != "hello" {
+	if got := send(l, time.Minute); got != "hello" {
 		t.Errorf("a listener that is up again: %q, want hello", got)
 	}
 }
@@ -40,7 +40,7 @@ func TestSetDropsOpenConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := io.ReadFull(write(t, c), make([]byte, 5)); err != nil {
+	if _, err := exchange(c); err != nil {
 		t.Fatal(err)
 	}
 	l.Set(flakylistener.Down)
@@ -75,34 +75,40 @@ func serveEcho(t *testing.T) *flakylistener.Listener {
 	return l
 }
 
-func write(t *testing.T, c net.Conn) net.Conn {
-	if _, err := c.Write([]byte("hello")); err != nil && !errors.Is(err, net.ErrClosed) {
-		t.Logf("write: %v", err)
+// exchange sends "hello" to an echo server and returns the answer.
+func exchange(c net.Conn) (string, error) {
+	answer := make([]byte, len("hello"))
+	if _, err := c.Write([]byte("hello")); err != nil {
+		return "", err
 	}
-	return c
+	_, err := io.ReadFull(c, answer)
+	return string(answer), err
 }
 
-func send(t *testing.T, l *flakylistener.Listener) string {
-	t.Helper()
+// send connects to an echo server and returns its answer, "silence" if it does not answer in time, or
+// "gone" if there is no connection.
+func send(l *flakylistener.Listener, limit time.Duration) string {
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		return "gone"
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(100 * time.Millisecond))
-	answer := make([]byte, 5)
-	if _, err := io.ReadFull(write(t, c), answer); errors.Is(err, os.ErrDeadlineExceeded) {
+	_ = c.SetDeadline(time.Now().Add(limit))
+	answer, err := exchange(c)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return "silence"
-	} else if err != nil {
+	case err != nil:
 		return "gone"
 	}
-	return string(answer)
+	return answer
 }
 
-// lateListener returns accepted connections only after it was closed.
+// lateListener accepts one connection. Its Accept closes the channel accepted, and returns the
+// connection when the test has closed the channel release.
 type lateListener struct {
 	net.Listener
-	accepted, closed chan struct{}
+	accepted, release chan struct{}
 }
 
 func (l *lateListener) Accept() (net.Conn, error) {
@@ -111,7 +117,7 @@ func (l *lateListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	close(l.accepted)
-	<-l.closed
+	<-l.release
 	return c, nil
 }
 
@@ -142,7 +148,7 @@ func TestCloseResetsConnectionsThatAreBeingAccepted(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	close(late.closed)
+	close(late.release)
 	if err := <-result; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept returns %v after Close, want %v", err, net.ErrClosed)
 	}

@@ -46,7 +46,7 @@ const (
 	Reset    Kind = "reset"    // the connection is reset
 	Garbage  Kind = "garbage"  // status 200 with an invalid body
 	Half     Kind = "half"     // the response is truncated
-	Stall    Kind = "stall"    // the response stops in the middle without an end
+	Stall    Kind = "stall"    // the response stops in the middle, and the connection stays open
 	Latency  Kind = "latency"  // response after Delay
 )
 
@@ -98,7 +98,7 @@ type armed struct {
 func NewFaults() *Faults { return &Faults{counts: map[Call]int{}} }
 
 // Add adds a fault and returns its id. A call gets the first fault that matches
-// and applies, after the delays of the Latency faults that were added before it.
+// and applies, after the delays of the Latency faults that were added before that fault.
 func (f *Faults) Add(fault Fault) (string, error) {
 	if !slices.Contains(Kinds, fault.Kind) {
 		return "", fmt.Errorf("unknown kind of fault %q", fault.Kind)
@@ -163,7 +163,7 @@ func (a *armed) appliesNow() bool {
 	return true
 }
 
-// Calls returns the number of each call.
+// Calls returns how often each call was made.
 func (f *Faults) Calls() map[Call]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

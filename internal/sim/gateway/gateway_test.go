@@ -240,7 +240,7 @@ func TestFaultsAreSetOverHTTP(t *testing.T) {
 
 func TestServeEndsDuringCalls(t *testing.T) {
 	t.Parallel()
-	for range 30 { // a call begins only sometimes just as the gateway stops
+	for range 30 { // only in some rounds, a call begins at the moment when the gateway stops
 		stopDuringCalls(t)
 	}
 }

@@ -26,7 +26,7 @@ func two(address) int { return 2 }
 
 var balancerKinds = []*kind{
 	{
-		typ: forwardingType, service: "compute", collection: "forwardingRules", where: computeMixed, prefix: "front-", count: func(a address) int { return a.scaled(10, 6) }, // 6: one of each case below
+		typ: forwardingType, service: "compute", collection: "forwardingRules", where: computeMixed, prefix: "front-", count: func(a address) int { return a.scaled(10, 6) }, // at least 6: every case below occurs
 		body: func(a address) world.Object {
 			o := world.Obj("IPProtocol", "TCP", "networkTier", "PREMIUM", "labels", a.labels())
 			switch a.i % 6 {

@@ -22,7 +22,7 @@ type Change struct {
 	Gone    bool               `json:"gone,omitempty"`
 }
 
-// Change applies a change. A resource's IAM policy is its field _policy.
+// Change applies a change. To change the IAM policy of a resource, change its field _policy.
 func (c *Cloud) Change(change Change) error {
 	k, ok := kinds[change.Type]
 	p, known := c.projects[change.Project]

@@ -29,7 +29,8 @@ func (a address) keyPath(i int) string {
 	return key.path()
 }
 
-// ownerOf returns the project of a bucket, which is the prefix of its name.
+// ownerOf returns the project of a bucket. The name of a generated bucket begins with its
+// project; for a created bucket, ownerOf searches all projects.
 func (c *Cloud) ownerOf(bucket string) string {
 	if i := strings.LastIndex(bucket, "-data-"); i > 0 {
 		return bucket[:i]
@@ -151,7 +152,7 @@ func bucket(a address) world.Object {
 	case a.violates("gcp-storage-public"):
 		prevention = "inherited"
 		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", world.PickOne(a.seed("public"), "allUsers", "allAuthenticatedUsers")))...)
-	case a.i%4 == 1: // looks public but is not
+	case a.i%4 == 1: // looks public, but public access prevention is enforced
 		p = grants(append(p.List("bindings"), binding("roles/storage.objectViewer", "allUsers"))...)
 	}
 	o := world.Obj("location", []string{"US", "EUROPE-WEST1"}[a.i%2], "locationType", "region", "storageClass", "STANDARD", "timeCreated", a.created(), "updated", a.created(), "labels", a.labels(),

@@ -186,7 +186,7 @@ func (c *check) value(s *schema, v any, at string) {
 		if s.Type != "boolean" {
 			c.complain(at, "%v is a bool, not %s", v, s.Type)
 		}
-	case float64:
+	case float64: // Google sends 64-bit integers as strings
 		if s.Type != "integer" && s.Type != "number" || s.Format == "int64" || s.Format == "uint64" {
 			c.complain(at, "%v is a number, not %s %s", v, s.Type, s.Format)
 		}

@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sim/world"
 )
 
-// A ruleCheck reports whether a resource violates a rule, from its description
-// alone.
+// A ruleCheck reports whether the resource with the description o violates a rule. The
+// checker v has the facts about other resources of the project.
 type ruleCheck func(v *checker, o world.Object) bool
 
 // checker checks the resources of one project.
@@ -27,7 +27,7 @@ type checker struct {
 	rings    map[string]bool // key rings with public access
 	keys     map[string]bool // keys that encrypt something
 	disabled map[string]bool // whether a service account is disabled, by email
-	parent   string          // name of the enclosing resource
+	parent   string          // name of the resource in which the checked one is nested
 }
 
 // Findings returns the findings that the built-in rules must report for a
@@ -57,7 +57,7 @@ func (c *Cloud) Findings(project string) iter.Seq[world.Finding] {
 	}
 }
 
-// locationOf returns the location in a resource's name, if any.
+// locationOf returns the location in a resource's link or name, or global.
 func locationOf(a address, o world.Object) string {
 	if a.k.where == inProject {
 		return posture.Global
@@ -129,7 +129,7 @@ func (c *checker) prepare() {
 		c.disabled[o.Text("email")] = o.Flag("disabled")
 	}
 	for t := range kinds {
-		if t != cryptoType {
+		if t != cryptoType { // the description of a key contains its own name
 			for o := range c.each(t) {
 				c.recordKeys(o)
 			}

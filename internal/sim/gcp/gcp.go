@@ -31,8 +31,9 @@ type Options struct {
 	// resources that it does not have. It reports false when it has no answer.
 	Unsimulated func(w http.ResponseWriter, r *http.Request, project Project) bool
 
-	// Today is the reference date of ages: keys are old relative to it. It does not
-	// advance, so that the same cloud read twice is the same.
+	// Today is the reference time of ages: keys are old relative to it. It does not
+	// advance, so that the same cloud read twice is the same. When zero, it is the time
+	// of New.
 	Today time.Time
 	// Now is the clock for the expiry of tokens; time.Now when nil.
 	Now func() time.Time
@@ -75,7 +76,7 @@ func New(o Options, faults *gateway.Faults) *Cloud {
 		o.Now = time.Now
 	}
 	if o.Today.IsZero() {
-		o.Today = o.Now().UTC().Truncate(24 * time.Hour)
+		o.Today = o.Now().UTC().Truncate(time.Second)
 	}
 	c := &Cloud{options: o, faults: faults, secret: []byte(rand.Text()), projects: map[string]Project{}, accounts: map[string]*account{}}
 	for i := range o.Projects {

@@ -59,22 +59,29 @@ type claims struct {
 	Exp   int64  `json:"exp"`
 }
 
-// signIn requests a token like a client with a key file.
-func (c *cloud) signIn(t *testing.T, credential gcp.Credential, claimed claims) (int, map[string]any) {
+type keyFile struct {
+	ClientEmail  string `json:"client_email"`
+	PrivateKeyID string `json:"private_key_id"`
+	PrivateKey   string `json:"private_key"`
+	TokenURI     string `json:"token_uri"`
+}
+
+func decodeKeyFile(t *testing.T, credential gcp.Credential) (file keyFile) {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString(credential.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file struct {
-		ClientEmail  string `json:"client_email"`
-		PrivateKeyID string `json:"private_key_id"`
-		PrivateKey   string `json:"private_key"`
-		TokenURI     string `json:"token_uri"`
-	}
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+// signIn requests a token like a client with a key file.
+func (c *cloud) signIn(t *testing.T, credential gcp.Credential, claimed claims) (int, map[string]any) {
+	t.Helper()
+	file := decodeKeyFile(t, credential)
 	block, _ := pem.Decode([]byte(file.PrivateKey))
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
@@ -163,11 +170,11 @@ func TestTokensNeedTheServiceAccountKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged := assertion(t, other, "0", claims{Iss: c.Reader().Email, Aud: "https://oauth2.googleapis.com/token", Scope: "x", Iat: now, Exp: now + 60})
+	forged := assertion(t, other, decodeKeyFile(t, c.Reader()).PrivateKeyID, claims{Iss: c.Reader().Email, Aud: "https://oauth2.googleapis.com/token", Scope: "x", Iat: now, Exp: now + 60})
 	if status, answer := c.post(t, forged); status != http.StatusBadRequest || answer["error_description"] != "Invalid JWT Signature." {
 		t.Errorf("a forged assertion: %d %v", status, answer)
 	}
-	for _, text := range []string{"", "a.b", "a.b.c", "e30.e30.e30"} {
+	for _, text := range []string{"", "a.b", "a.b.c", "e30.e30.e30"} { // e30 is {} in base64
 		if status, answer := c.post(t, text); status != http.StatusBadRequest {
 			t.Errorf("assertion %q: %d %v", text, status, answer)
 		}
@@ -198,7 +205,7 @@ func TestCallsNeedAToken(t *testing.T) {
 }
 
 // everyAnswer calls every method, with the names of samples and singleNames, and returns the
-// responses. It omits keys.get of service accounts, whose names are random.
+// responses. It omits keys.get of service accounts, because the names of keys are random.
 func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 	t.Helper()
 	all := map[string][]any{}
@@ -220,13 +227,12 @@ func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 	return all
 }
 
-// samples returns names that exist in the collection before, which is the path segment in
-// front of the parameter: "topics".
-func samples(before string, p gcp.Project) []string {
+// samples returns names of resources that exist in a collection, such as topics.
+func samples(collection string, p gcp.Project) []string {
 	numbered := func(prefix string) []string {
 		return []string{prefix + "00000", prefix + "00001"}
 	}
-	switch before {
+	switch collection {
 	case "serviceAccounts":
 		return []string{"svc-00000@" + p.ID + ".iam.gserviceaccount.com", p.Number + "-compute@developer.gserviceaccount.com"}
 	case "roles":
@@ -251,7 +257,7 @@ func samples(before string, p gcp.Project) []string {
 		"repositories": "repo-", "topics": "topic-", "subscriptions": "sub-", "alertPolicies": "100", "managedZones": "zone-", "policies": "dns-",
 		"clusters": "gke-",
 	}
-	return numbered(prefixes[before])
+	return numbered(prefixes[collection])
 }
 
 // singleNames are the names of resources of which a project has only one, by API and collection.
@@ -270,8 +276,8 @@ func fill(address string, p gcp.Project) []string {
 		return []string{address}
 	}
 	end := strings.IndexByte(address, '}')
-	name, before := address[start+1:end], address[:start-1]
-	before = before[strings.LastIndexByte(before, '/')+1:]
+	name, path := address[start+1:end], address[:start-1]
+	collection := path[strings.LastIndexByte(path, '/')+1:] // the segment before the parameter
 	api, _, _ := strings.Cut(strings.TrimPrefix(address, "https://"), ".")
 	var values []string
 	switch {
@@ -279,27 +285,27 @@ func fill(address string, p gcp.Project) []string {
 		values = []string{"global"}
 	case name == "location":
 		values = []string{"us-central1"}
-	case singleNames[api+" "+before] != "":
-		values = []string{singleNames[api+" "+before]}
-	case before == "instances" && strings.Contains(address, "redis."):
+	case singleNames[api+" "+collection] != "":
+		values = []string{singleNames[api+" "+collection]}
+	case collection == "instances" && strings.Contains(address, "redis."):
 		values = []string{"redis-00000"}
-	case before == "instances" && strings.Contains(address, "file."):
+	case collection == "instances" && strings.Contains(address, "file."):
 		values = []string{"files-00000"}
-	case before == "services" && strings.Contains(address, "serviceusage."):
+	case collection == "services" && strings.Contains(address, "serviceusage."):
 		values = []string{"compute.googleapis.com"}
-	case before == "services":
+	case collection == "services":
 		values = []string{"fn-00000"}
-	case before == "nodePools":
+	case collection == "nodePools":
 		values = []string{"pool-0", "pool-1"}
 	case strings.Contains(address, "us-central1"): // resources with even numbers are in us-central1, so only the first sample exists there
-		values = samples(before, p)[:1]
-		if before == "cryptoKeys" {
-			values = samples(before, p)
+		values = samples(collection, p)[:1]
+		if collection == "cryptoKeys" { // keys are in the location of their key ring
+			values = samples(collection, p)
 		}
-	case before == "keys" && strings.Contains(address, "serviceAccounts"):
+	case collection == "keys" && strings.Contains(address, "serviceAccounts"):
 		return nil // their names are random; lists cover them
 	default:
-		values = samples(before, p)
+		values = samples(collection, p)
 	}
 	var all []string
 	for _, v := range values {
@@ -317,7 +323,7 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 		"topics":  {"https://pubsub.googleapis.com/v1/projects/" + p.ID + "/topics", "pageSize", "2"},
 		"metrics": {"https://logging.googleapis.com/v2/projects/" + p.ID + "/metrics", "pageSize", "1"},
 	} {
-		// read returns the names of all items, and the number of pages of a size.
+		// read reads all pages of a size. It returns the names of all items, and the number of pages.
 		read := func(size string) (names []string, pages int) {
 			for token := ""; pages == 0 || token != ""; pages++ {
 				status, answer := c.send(t, http.MethodGet, tt.address+"?"+tt.sizeParameter+"="+size+"&pageToken="+url.QueryEscape(token))
@@ -343,8 +349,9 @@ func TestPagesContainEverythingOnce(t *testing.T) {
 	}
 }
 
-// TestChangesNameTheirResources checks the names that events of changes have: the location of a
-// created resource is in its description, and that of a generated one depends on its number.
+// TestChangesNameTheirResources checks the names of resources in events of changes. A name contains
+// the location: a created resource has it in its description, and that of a generated one depends
+// on its number.
 func TestChangesNameTheirResources(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{Size: 50})
@@ -362,7 +369,7 @@ func TestChangesNameTheirResources(t *testing.T) {
 		parent, name string
 		verbs        string                    // which changes: create, patch, delete
 		path         string                    // below the project
-		made         func(string) world.Object // its description, by its path
+		made         func(string) world.Object // returns the description of a created resource with a path
 	}{
 		{"GCP.Compute.Instance", "", "vm-00000", "patch delete", "zones/us-central1-a/instances/vm-00000", nil},
 		{"GCP.Compute.Instance", "", "web", "create patch delete", "zones/us-central1-b/instances/web", link},
@@ -434,8 +441,8 @@ func TestUnsimulatedCallsAreCheckedFirst(t *testing.T) {
 	check("no token", base+"/models", http.StatusUnauthorized)
 }
 
-// TestServiceAccountsHaveSeveralKeys adds a key to a service account: both are valid. Other
-// permissions do not change the keys, and another key does not change the permissions.
+// TestServiceAccountsHaveSeveralKeys adds a key to a service account: the old and the new key are
+// valid. A new key does not change the permissions, and new permissions do not change the keys.
 func TestServiceAccountsHaveSeveralKeys(t *testing.T) {
 	t.Parallel()
 	c := serve(t, gcp.Options{})
@@ -455,7 +462,7 @@ func TestServiceAccountsHaveSeveralKeys(t *testing.T) {
 			t.Errorf("a permitted call with the %s key: %d %v", name, status, answer)
 		}
 	}
-	if again := c.Limited("renewed"); again != renewed {
+	if again := c.Limited("renewed"); again != renewed { // now without permissions
 		t.Error("another key after the permissions changed")
 	}
 	if status, answer := c.send(t, http.MethodGet, instances); status != http.StatusForbidden {
@@ -485,5 +492,5 @@ func TestDeletedServiceAccountsCannotSignIn(t *testing.T) {
 	again := c.Limited("fleeting", "compute.instances.list")
 	check("a key of the earlier account", old, http.StatusBadRequest)
 	check("a key of the new account", again, http.StatusOK)
-	c.DeleteAccount("nobody@example.com")
+	c.DeleteAccount("nobody@example.com") // does nothing
 }

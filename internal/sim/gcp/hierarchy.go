@@ -74,9 +74,9 @@ var hierarchyRoutes = []route{
 	{"iam.projects.roles.get", http.MethodGet, "/v1/projects/{project}/roles/{name}", "iam.roles.get", get(roleType)},
 }
 
-// effectiveFirewalls returns the rules of a network, after a policy of the
-// organisation that delegates all decisions except one denied port, and a
-// policy of the network without rules.
+// effectiveFirewalls returns the firewall rules of a network and two policies.
+// That of the organisation denies port 23 and delegates all other decisions;
+// that of the network delegates all decisions.
 func effectiveFirewalls(x *call) (world.Object, *failure) {
 	if _, ok := x.address(networkType).get(x.args["name"]); !ok {
 		return nil, notFound(x.args["name"])

@@ -26,7 +26,7 @@ import (
 type account struct {
 	email       string
 	keys        []accountKey // the valid ones, oldest first; none if the account was deleted
-	issued      int          // number of keys so far, with those of deleted accounts of this name
+	issued      int          // number of keys so far, including those of deleted accounts of this name
 	project     Project      // home project
 	all         bool         // has all permissions
 	permissions []string     // its permissions, unless all is set
@@ -98,7 +98,7 @@ func (c *Cloud) addKey(a *account) {
 	a.issued++
 }
 
-// privateKeys are keys by the name of their service account and their number. They are slow
+// privateKeys are the private keys by service account and number: vigil-reader/0. They are slow
 // to generate, and all clouds of a process can share them.
 var (
 	keyMutex    sync.Mutex
@@ -236,7 +236,7 @@ func (c *Cloud) verify(assertion string) (*account, error) {
 	return a, nil
 }
 
-// mint returns a token of an account that expires at some time.
+// mint returns a token of an account. The token expires at end.
 func (c *Cloud) mint(email string, end time.Time) string {
 	body := email + "|" + strconv.FormatInt(end.Unix(), 10)
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(body+"|"+c.sign(body)))

@@ -22,7 +22,7 @@ type kind struct {
 	prefix string                   // of names, followed by a number; {project} is replaced by the project
 	names  func(a address) []string // fixed names, instead of prefix
 	// count returns the number of resources in a project or, if the kind is nested, in the
-	// enclosing resource. When it is nil, that is the number of names.
+	// enclosing resource. When nil, the kind has as many resources as names.
 	count func(a address) int
 	// body returns the description of a resource, without name and link.
 	body func(a address) world.Object
@@ -195,7 +195,7 @@ func (a address) created() string {
 	return a.options.Today.AddDate(0, 0, -a.seed("age").Intn(700)-1).Format(time.RFC3339)
 }
 
-// ago returns the time a number of days before Today.
+// ago returns the time a number of days before Today, or after it if the number is negative.
 func (a address) ago(days int) string {
 	return a.options.Today.AddDate(0, 0, -days).Format(time.RFC3339)
 }
@@ -247,8 +247,8 @@ func (a address) computeCreated() string {
 // pathNamed returns the name field for services with full names.
 func pathNamed(a address) world.Object { return world.Obj("name", a.path()) }
 
-// list visits the resources of a kind, starting at a number; see
-// [world.World.List].
+// list visits the resources of a kind, starting at a number. A negative limit means no
+// limit; see [world.World.List].
 func (a address) list(from, limit int, visit func(name string, o world.Object) bool) int {
 	return a.World.List(a.kind(), a.place(), from, limit, visit)
 }

@@ -2,6 +2,7 @@ package gcp
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"vigil/internal/posture"
@@ -17,7 +18,8 @@ func (c *call) address(t posture.EntityType) address {
 	return a
 }
 
-// list returns a handler that answers with a page of a kind in the given field.
+// list returns a handler that answers with a page of a kind in the given field. The
+// functions in shape change each resource of the page.
 func list(t posture.EntityType, field string, shape ...func(address, world.Object) world.Object) func(*call) (world.Object, *failure) {
 	return func(x *call) (world.Object, *failure) {
 		from, failed := x.from()
@@ -43,10 +45,10 @@ func list(t posture.EntityType, field string, shape ...func(address, world.Objec
 }
 
 // page visits at most limit resources that match the call's parameters, and
-// returns the start of the next page.
+// returns the start of the next page, or -1 after the last.
 func (c *call) page(a address, from, limit int, visit func(world.Object)) int {
 	location, name := c.args["location"], filterName(c.query.Get("filter"))
-	if location == "-" {
+	if location == "-" { // all locations
 		location = ""
 	}
 	if location == "" && name == "" {
@@ -56,8 +58,7 @@ func (c *call) page(a address, from, limit int, visit func(world.Object)) int {
 		})
 	}
 	for from >= 0 && limit > 0 {
-		index := from
-		from = a.list(index, 1, func(n string, o world.Object) bool {
+		from = a.list(from, 1, func(n string, o world.Object) bool {
 			if (location == "" || location == placeOf(linkOf(o))) && (name == "" || name == n) {
 				visit(o)
 				limit--
@@ -143,11 +144,11 @@ func aggregatedList(t posture.EntityType) func(*call) (world.Object, *failure) {
 		a := x.address(t)
 		found := map[string][]any{}
 		next := x.page(a, from, x.size(), func(o world.Object) {
-			location := scopeOf(placeOf(o.Text("selfLink")))
-			found[location] = append(found[location], o.Visible())
+			scope := scopeOf(placeOf(o.Text("selfLink")))
+			found[scope] = append(found[scope], o.Visible())
 		})
 		var items world.Object
-		for _, location := range append([]string{posture.Global}, append(append([]string{}, regions...), zones...)...) {
+		for _, location := range slices.Concat([]string{posture.Global}, regions, zones) {
 			scope := scopeOf(location)
 			if list := found[scope]; len(list) > 0 {
 				items = append(items, world.Field{Name: scope, Value: world.Obj(a.k.collection, list)})

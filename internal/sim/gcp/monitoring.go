@@ -15,7 +15,8 @@ const (
 	dnsPolicyType posture.EntityType = "GCP.DNS.Policy"
 )
 
-// logBuckets is the number of buckets, the first ones, that receive logs.
+// logBuckets is the number of Cloud Storage buckets that receive logs. They are the first ones
+// of a project.
 const logBuckets = 2
 
 // ownershipFilter matches changes of a project's owners and of permissions on

@@ -105,7 +105,7 @@ var networkKinds = []*kind{
 				return world.Obj("address", "10.0.9.9", "addressType", "INTERNAL", "status", "RESERVED", "purpose", "GCE_ENDPOINT", "network", a.ref(networkType, 0),
 					"subnetwork", a.ref(subnetType, a.subnetOf(0, a.i%len(regions))))
 			}
-			if a.i < a.countOf(forwardingType) && a.i%3 == 0 {
+			if a.i < a.countOf(forwardingType) && a.i%3 == 0 { // the forwarding rule of this number has this address
 				return o.With("status", "IN_USE").With("users", world.Items(a.ref(forwardingType, a.i)))
 			}
 			return o

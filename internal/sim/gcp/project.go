@@ -66,6 +66,7 @@ var projectKinds = []*kind{
 		names: func(a address) []string {
 			seed := a.options.Seed.With(a.project.ID).With(a.parent)
 			all := []string{seed.With("system").Hex(40)}
+			// Like violates, but the names must not depend on the number of the key.
 			if seed.With("gcp-iam-sa-user-keys").Share(a.options.Shares.Of("gcp-iam-sa-user-keys")) && strings.HasPrefix(a.parent, "svc-") {
 				all = append(all, seed.With("user").Hex(40))
 			}

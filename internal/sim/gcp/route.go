@@ -123,6 +123,8 @@ func routesOf(service string) string {
 	return service
 }
 
+// matches reports whether the segments of a path match a pattern. If they do, it sets the
+// parameters of the call.
 func (c *call) matches(pattern, segments []string) bool {
 	if len(pattern) != len(segments) {
 		return false

@@ -10,11 +10,7 @@ import (
 )
 
 // routes are all simulated methods.
-var routes []route
-
-func init() { // in init because answers refer to kinds
-	routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes, serviceRoutes)
-}
+var routes = slices.Concat(computeRoutes(), projectRoutes, hierarchyRoutes, dataRoutes, runtimeRoutes, watchRoutes, serviceRoutes)
 
 // readRoutes returns the methods that list and get a kind below a path prefix.
 func readRoutes(api, prefix, methods string, t posture.EntityType, path, permission string, shape ...func(address, world.Object) world.Object) []route {
@@ -33,12 +29,12 @@ func computeRoutes() []route {
 		o, _ := x.address(computeProjectType).get(x.project.ID)
 		return o.Visible(), nil
 	}}}
-	global := []posture.EntityType{snapshotType, imageType, networkType, routeType, firewallType, sslProxyType, backendBucketType, externalVpnType, machineImageType}
+	notAggregated := []posture.EntityType{snapshotType, imageType, networkType, routeType, firewallType, sslProxyType, backendBucketType, externalVpnType, machineImageType}
 	for _, k := range slices.Concat(computeKinds, networkKinds, balancerKinds, fabricKinds) {
 		permission := "compute." + k.collection + ".list"
 		switch {
 		case k.typ == computeProjectType:
-		case slices.Contains(global, k.typ):
+		case slices.Contains(notAggregated, k.typ):
 			all = append(all, route{"compute." + k.collection + ".list", http.MethodGet, base + "/global/" + k.collection, permission, list(k.typ, "items")})
 		default:
 			all = append(all, route{"compute." + k.collection + ".aggregatedList", http.MethodGet, base + "/aggregated/" + k.collection, permission, aggregatedList(k.typ)})

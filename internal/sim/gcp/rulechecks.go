@@ -14,6 +14,7 @@ import (
 // conditions, independently of the product.
 var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	accountType: {"gcp-iam-sa-admin-role": func(v *checker, o world.Object) bool {
+		// Only user-managed accounts. The default one ends in @developer.gserviceaccount.com.
 		return v.admins[o.Text("email")] && strings.HasSuffix(o.Text("email"), ".iam.gserviceaccount.com")
 	}},
 	keyType: {
@@ -73,9 +74,9 @@ var ruleChecks = map[posture.EntityType]map[string]ruleCheck{
 	}},
 	computeProjectType: {"gcp-project-oslogin": func(v *checker, o world.Object) bool {
 		overridden := false
-		for i := range v.each(instanceType) {
-			instanceSetting := setting(i, "metadata", "enable-oslogin")
-			overridden = overridden || instanceSetting != "" && !strings.EqualFold(instanceSetting, "true") && !isClusterNode(i)
+		for vm := range v.each(instanceType) {
+			instanceSetting := setting(vm, "metadata", "enable-oslogin")
+			overridden = overridden || instanceSetting != "" && !strings.EqualFold(instanceSetting, "true") && !isClusterNode(vm)
 		}
 		return overridden || !strings.EqualFold(setting(o, "commonInstanceMetadata", "enable-oslogin"), "true")
 	}},
@@ -266,7 +267,7 @@ func isExposed(v *checker, o world.Object) bool {
 		return false
 	}
 	return slices.ContainsFunc(v.open, func(f world.Object) bool {
-		// The addresses are IPv4.
+		// The public addresses of instances are IPv4, so a rule for ::/0 does not expose them.
 		reachesNetwork := slices.Contains(f.List("sourceRanges"), any("0.0.0.0/0")) &&
 			slices.ContainsFunc(o.Objects("networkInterfaces"), func(n world.Object) bool { return n.Text("network") == f.Text("network") })
 		tags, accounts := f.List("targetTags"), f.List("targetServiceAccounts")
@@ -306,20 +307,22 @@ func unseparated(v *checker, _ world.Object) bool {
 }
 
 func unaudited(_ *checker, o world.Object) bool {
-	kinds := map[string]bool{}
+	logged := map[string]bool{} // by type of log
 	for _, c := range o.Objects("_policy", "auditConfigs") {
 		for _, k := range c.Objects("auditLogConfigs") {
 			if len(k.List("exemptedMembers")) > 0 {
 				return true
 			}
 			if c.Text("service") == "allServices" {
-				kinds[k.Text("logType")] = true
+				logged[k.Text("logType")] = true
 			}
 		}
 	}
-	return !kinds["ADMIN_READ"] || !kinds["DATA_READ"] || !kinds["DATA_WRITE"]
+	return !logged["ADMIN_READ"] || !logged["DATA_READ"] || !logged["DATA_WRITE"]
 }
 
+// unexported reports whether no sink of the project exports all logs. A sink does if it has no
+// filter.
 func unexported(v *checker, _ world.Object) bool {
 	for o := range v.each(sinkType) {
 		if o.Text("filter") == "" {
@@ -329,6 +332,7 @@ func unexported(v *checker, _ world.Object) bool {
 	return true
 }
 
+// unwatched reports whether no alert policy uses a metric that counts changes of project owners.
 func unwatched(v *checker, _ world.Object) bool {
 	for m := range v.each(metricType) {
 		if !strings.Contains(m.Text("filter"), "ProjectOwnership") {

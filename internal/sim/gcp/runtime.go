@@ -30,6 +30,7 @@ var runtimeKinds = []*kind{
 		body: function,
 	},
 	{
+		// The service that runs a function has the number and the name of the function, including the prefix fn-.
 		typ: runType, service: "run", collection: "services", where: inLocation, prefix: "fn-", count: func(a address) int { return a.scaled(30, 5) + 2 }, named: pathNamed,
 		body: func(a address) world.Object {
 			invoker := "serviceAccount:" + a.email(1)

@@ -95,7 +95,7 @@ func reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client went away
+	_ = json.NewEncoder(w).Encode(body) // fails only if the client went away
 }
 
 func refuse(w http.ResponseWriter, status int, code string) {
@@ -167,7 +167,7 @@ func (p *Provider) choose(w http.ResponseWriter, q url.Values) {
 		choices = append(choices, choice{u, "/authorize?" + next.Encode()})
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.Execute(w, choices) // the client went away
+	_ = page.Execute(w, choices) // fails only if the client went away
 }
 
 func (p *Provider) user(subject string) (User, bool) {

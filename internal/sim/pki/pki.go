@@ -28,7 +28,8 @@ type Authority struct {
 // Validity is the validity period of a certificate.
 type Validity struct{ From, To time.Time }
 
-// Around returns a validity from one day before now until remaining after now.
+// Around returns a validity that begins one day before now and ends after the remaining
+// time. If the remaining time is negative, the certificate has already expired.
 func Around(now time.Time, remaining time.Duration) Validity {
 	return Validity{From: now.Add(-24 * time.Hour), To: now.Add(remaining)}
 }

@@ -3,7 +3,6 @@
 package saml
 
 import (
-	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -24,8 +23,8 @@ import (
 	"vigil/internal/sim/site"
 )
 
-// Fault is a fault of the metadata. That the provider is down or has a bad TLS
-// certificate is simulated by Provider.Site.
+// Fault is a fault of the metadata. Use Provider.Site to simulate a provider that is down
+// or has a bad TLS certificate.
 type Fault int
 
 // The faults of a provider.
@@ -114,27 +113,24 @@ func (p *Provider) Break(f Fault) {
 	p.fault = f
 }
 
-func (p *Provider) broken() Fault {
+func (p *Provider) currentFault() Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fault
 }
-
-// Start starts the provider.
-func (p *Provider) Start(ctx context.Context) error { return p.Site.Start(ctx) }
 
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/metadata" {
 		http.NotFound(w, r)
 		return
 	}
-	text, err := p.metadata(p.broken())
+	text, err := p.metadata(p.currentFault())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/samlmetadata+xml")
-	_, _ = w.Write(text) // ignored: the client has disconnected
+	_, _ = w.Write(text) // fails only if the client has disconnected
 }
 
 // metadata returns the signed metadata.

@@ -78,7 +78,7 @@ func (s *Site) Listener() *flakylistener.Listener { return s.listener }
 // SetCertificate replaces the certificate for new connections; open ones are reset.
 func (s *Site) SetCertificate(certificate tls.Certificate) {
 	s.certificate.Store(&certificate)
-	s.listener.Set(s.listener.State())
+	s.listener.Set(s.listener.State()) // resets the open connections
 }
 
 // Certificate returns the current certificate.

@@ -14,8 +14,8 @@ import (
 	"vigil/internal/sim/site"
 )
 
-// Fault is a fault of a virtual center. Its Site simulates that it is down or
-// has a bad certificate.
+// Fault is a fault of a virtual center that can be reached. Its Site simulates the
+// others: that it is down, or has a bad certificate.
 type Fault int
 
 // The faults of a virtual center.

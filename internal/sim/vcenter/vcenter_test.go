@@ -29,7 +29,7 @@ func TestCenterIsReadableUntilAFaultIsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if states[types.HostSystemConnectionStateNotResponding] != 1 || states[types.HostSystemConnectionStateConnected] != 1 || accessible != 1 {
-		t.Errorf("hosts %v, %d datastores accessible; want one of two of each", states, accessible)
+		t.Errorf("hosts %v, %d datastores accessible; want one host connected, one not responding, and one datastore accessible", states, accessible)
 	}
 	if _, _, err := read(t.Context(), c, "wrong"); !isFault[types.InvalidLogin](err) {
 		t.Errorf("a wrong password: %v", err)
@@ -80,7 +80,7 @@ func login(ctx context.Context, c *vcenter.Center, password string) (*govmomi.Cl
 		return nil, err
 	}
 	u.User = url.UserPassword("svc", password)
-	return govmomi.NewClient(ctx, u, true)
+	return govmomi.NewClient(ctx, u, true) // true: accept the self-signed certificate
 }
 
 // read logs in and returns the number of hosts by connection state and of accessible datastores.

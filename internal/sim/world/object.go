@@ -252,7 +252,7 @@ func decodeList(d *json.Decoder) (any, error) {
 		}
 		list = append(list, v)
 	}
-	_, err := d.Token()
+	_, err := d.Token() // the closing bracket
 	return list, err
 }
 
@@ -269,6 +269,6 @@ func decodeObject(d *json.Decoder) (any, error) {
 		}
 		o = append(o, Field{name.(string), v})
 	}
-	_, err := d.Token()
+	_, err := d.Token() // the closing brace
 	return o, err
 }

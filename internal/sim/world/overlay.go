@@ -59,6 +59,8 @@ func (o *Overlay) Apply(c Change) {
 	}
 }
 
+// record stores a change. It replaces the slices in o.created and never changes them, because
+// callers of addedObjects read them without the lock.
 func (o *Overlay) record(c Change) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

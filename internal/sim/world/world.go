@@ -55,9 +55,9 @@ type World struct {
 	Changes Overlay
 }
 
-// List visits at most max resources of a kind in a place, starting at the given
-// number, and returns the number to continue from, or -1 at the end. It stops
-// when visit returns false.
+// List visits at most max resources of a kind in a place, or all if max is negative,
+// starting at the given number. It returns the number to continue from, or -1 if there
+// are no more resources or visit returned false, which stops the list.
 func (w *World) List(k *Kind, p Place, from, max int, visit func(name string, o Object) bool) (next int) {
 	count := k.Count(p)
 	added := w.Changes.addedObjects(k.Type, p)

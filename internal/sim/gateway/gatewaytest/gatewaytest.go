@@ -21,8 +21,8 @@ func Listen(t testing.TB) *gateway.Gateway {
 }
 
 // Serve serves the calls of a gateway until the test ends. Its clouds must be
-// registered with [gateway.Gateway.Handle] before. Clients that are closed by a
-// later t.Cleanup are closed before the gateway stops.
+// registered with [gateway.Gateway.Handle] before. A t.Cleanup that is registered
+// after this call, for example to close a client, runs before the gateway stops.
 func Serve(t testing.TB, g *gateway.Gateway) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
