@@ -54,7 +54,7 @@ func TestCasesHaveEverything(t *testing.T) {
 		}
 		for a := range declared.Answers() {
 			for _, name := range a.Names() {
-				if !seen[name] && name != posture.TagsUnread {
+				if !seen[name] && name != posture.TagsUnread { // the name that Names returns for tags
 					t.Errorf("%s: no case has %s", declared.Type, name)
 				}
 			}

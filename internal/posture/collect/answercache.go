@@ -16,8 +16,8 @@ import (
 // the call is made again.
 type Answers struct {
 	mu   sync.Mutex
-	all  map[callKey]map[string]*cacheEntry // by address and input
-	uses map[callKey]int                    // how often the units that are reserved make each call
+	all  map[callKey]map[string]*cacheEntry // of each call, by address and input
+	uses map[callKey]int                    // the sum of resource.Catalog.Uses of the reserved units
 }
 
 // A callKey is a call, or a function that makes calls, in a region.
@@ -49,8 +49,8 @@ func (a *Answers) reserve(region string, uses map[string]int) (release func()) {
 	})
 }
 
-// usedOnce reports whether one call is left to the reserved units and there is no response for
-// it, so that caching the response would only take memory.
+// usedOnce reports whether the reserved units make a call only once and no response to it is
+// cached. If so, caching the response would only take memory.
 func (a *Answers) usedOnce(region, call string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,8 +85,8 @@ type cacheEntry struct {
 	done   bool
 	err    error // error of a refused call
 	pages  []page
-	joined gjson.Result                         // all pages as one document; use result
-	groups map[string]map[string][]gjson.Result // list elements by the value at a path
+	joined gjson.Result                         // all pages as one document; set by result()
+	groups map[string]map[string][]gjson.Result // list elements, by list and path (see group), then by value
 }
 
 func (e *cacheEntry) read(ctx context.Context, read readFunc) error {
@@ -123,7 +123,7 @@ func (e *cacheEntry) partFor(call *resource.Call, item *resource.Item, v resourc
 	switch path, value, single := conditions.Lookup(v); {
 	case len(conditions) == 0:
 		return e.resultOf(call, item, v), nil
-	case single:
+	case single: // one condition, which compares a path with a value: use the index
 		found = e.group(call, path, item, v)[value]
 	default:
 		for _, element := range e.resultOf(call, item, v).Array() {

@@ -15,8 +15,10 @@ type caller struct{ *Reader }
 
 // Call implements [resource.Caller].
 func (c caller) Call(ctx context.Context, q resource.Request, item *resource.Item) (answers []gjson.Result, err error) {
-	q.Shared = true                     // the session of Azure caches the response: the function may make the same call for other items
-	several := c.Catalog.Shared(q.Call) // Answers caches the response only if several types make the call
+	// The function may make the same call for other items, so the session of Azure caches the response.
+	q.Shared = true
+	// c.Answers caches the response only if several types make the call.
+	several := c.Catalog.Shared(q.Call)
 	err = c.pages(ctx, &q, item, several, func(answer gjson.Result) error {
 		answers = append(answers, answer)
 		return nil

@@ -15,8 +15,8 @@ import (
 // complete converts the items of a page to entities and emits them.
 func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resource.Item, emit Emit) error {
 	completeItem := func(ctx context.Context, item *resource.Item) error {
-		b, refused, err := r.entity(ctx, t, item)
-		item.Answers = nil // the other items of the page keep the item in memory
+		b, allRefused, err := r.entity(ctx, t, item)
+		item.Answers = nil // no longer needed, but the item stays in memory as long as its page
 		switch {
 		case err != nil:
 			return err
@@ -28,7 +28,7 @@ func (r *Reader) complete(ctx context.Context, t *resource.Type, items []resourc
 			return err
 		}
 		if t.IsSingle() {
-			return refused
+			return allRefused
 		}
 		return nil
 	}
@@ -59,7 +59,7 @@ func (r *Reader) entity(ctx context.Context, t *resource.Type, item *resource.It
 		item.Answers = map[string]gjson.Result{}
 	}
 	var empty []string            // calls that found nothing
-	refused := map[string]error{} // errors by call name
+	refused := map[string]error{} // errors by the name of the call (its member as)
 	answered := false
 	for i := range t.Calls {
 		call := &t.Calls[i]
@@ -107,8 +107,8 @@ func firstRefused(refused map[string]error, names []string) error {
 	return nil
 }
 
-// call makes one call and adds its response to an entity. It returns the meaning of a
-// failure and, when its properties are unknown, the reason.
+// call makes one call and adds its response to an entity. If the call fails, it returns the
+// meaning of the failure and, if the failure makes the properties of the call unknown, the cause.
 func (r *Reader) call(
 	ctx context.Context, t *resource.Type, call *resource.Call, b *resource.Builder, item *resource.Item, where resource.Context,
 ) (meaning resource.Meaning, cause, fatal error) {
@@ -155,14 +155,16 @@ func (r *Reader) answer(ctx context.Context, call *resource.Call, item *resource
 	return entry.partFor(call, item, r.Context.Vars)
 }
 
+// read returns the whole response of a call or answer function: from a cache if other items,
+// types or runs use it too.
 func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.Item) (*cacheEntry, error) {
-	function := func(ctx context.Context) ([]page, error) {
+	applyFunction := func(ctx context.Context) ([]page, error) {
 		answer, err := r.Catalog.AnswerFunction(call.Function).Apply(ctx, caller{r})
 		return []page{newPage(answer)}, err
 	}
 	switch {
 	case r.Answers != nil && call.Function != "":
-		return r.Answers.read(ctx, callKey{r.Context.Region, call.Function}, "", function)
+		return r.Answers.read(ctx, callKey{r.Context.Region, call.Function}, "", applyFunction)
 	case r.Answers != nil && (call.Static() || r.Catalog.Shared(call.Call)):
 		return r.cacheEntry(ctx, &call.Request, item)
 	case r.Earlier != nil && len(call.Unchanged) > 0:
@@ -171,9 +173,10 @@ func (r *Reader) read(ctx context.Context, call *resource.Call, item *resource.I
 	entry := new(cacheEntry)
 	return entry, entry.read(ctx, func(ctx context.Context) (pages []page, err error) {
 		if call.Function != "" {
-			return function(ctx)
+			return applyFunction(ctx)
 		}
-		err = r.pages(ctx, &call.Request, item, false, func(answer gjson.Result) error {
+		const shared = false // responses of shared calls come from r.Answers above
+		err = r.pages(ctx, &call.Request, item, shared, func(answer gjson.Result) error {
 			pages = append(pages, page{text: answer}) // used once: not worth compressing
 			return nil
 		})
@@ -204,7 +207,8 @@ func reportsNotEnabled(call *resource.Call, err error) bool {
 	return ok && call.NotEnabledMessage != "" && denied.Err != nil && strings.Contains(denied.Err.Error(), call.NotEnabledMessage)
 }
 
-// joinPages joins several pages into one response by concatenating their lists.
+// joinPages joins several pages into one response by concatenating their lists. Other members
+// have the value of the last page.
 func joinPages(pages []gjson.Result) gjson.Result {
 	switch len(pages) {
 	case 0:

@@ -22,10 +22,10 @@ type Conventions interface {
 }
 
 // Declarations returns the static facts about types.
-func Declarations(c *resource.Catalog, types []*resource.Type, by Conventions) []Declaration {
+func Declarations(c *resource.Catalog, types []*resource.Type, conventions Conventions) []Declaration {
 	all := make([]Declaration, len(types))
 	for i, t := range types {
-		all[i] = DeclarationOf(c, t, by)
+		all[i] = DeclarationOf(c, t, conventions)
 	}
 	return all
 }
@@ -50,13 +50,13 @@ func firstCall(c *resource.Catalog, t *resource.Type) string {
 }
 
 // DeclarationOf returns the static facts about a declared type.
-func DeclarationOf(c *resource.Catalog, t *resource.Type, by Conventions) Declaration {
-	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, by), Declared: t}
+func DeclarationOf(c *resource.Catalog, t *resource.Type, conventions Conventions) Declaration {
+	d := Declaration{Type: t.Type, Scope: PerAccount, Doc: t.Doc, Service: ServiceOf(c, t, conventions), Declared: t}
 	if t.Scope == resource.PerRegion {
 		d.Scope = PerRegion
 	}
 	for r := range c.Requests(t) {
-		d.Permissions = append(d.Permissions, strings.Fields(by.Permission(r))...)
+		d.Permissions = append(d.Permissions, strings.Fields(conventions.Permission(r))...)
 	}
 	slices.Sort(d.Permissions)
 	d.Permissions = slices.Compact(d.Permissions)
@@ -73,7 +73,7 @@ func DeclarationOf(c *resource.Catalog, t *resource.Type, by Conventions) Declar
 		d.Forms = append(d.Forms, t.Google[i].Wildcards())
 	}
 	for _, e := range t.Events {
-		d.Events = append(d.Events, Event{Source: by.EventSource(e.Source), Names: e.Names})
+		d.Events = append(d.Events, Event{Source: conventions.EventSource(e.Source), Names: e.Names})
 	}
 	return d
 }
@@ -89,10 +89,10 @@ func addEdge(edges []Edge, e Edge) []Edge {
 }
 
 // ServiceOf returns the service whose rate limit applies to the first call of a type.
-func ServiceOf(c *resource.Catalog, t *resource.Type, by Conventions) string {
+func ServiceOf(c *resource.Catalog, t *resource.Type, conventions Conventions) string {
 	for r := range c.Requests(t) {
 		if r.Call != "" {
-			return by.Service(r)
+			return conventions.Service(r)
 		}
 	}
 	return ""

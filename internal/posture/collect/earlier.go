@@ -20,8 +20,8 @@ type EarlierAnswers struct {
 	account string // organisation and account
 }
 
-// An EarlierStore keeps the responses of all accounts up to a total size, the most recently
-// used ones. It is safe for concurrent use.
+// An EarlierStore keeps the most recently used responses of all accounts, up to a total size. It
+// is safe for concurrent use.
 type EarlierStore struct {
 	limit int
 	now   func() time.Time
@@ -43,7 +43,8 @@ const maxEarlier = 7 * 24 * time.Hour
 // NewEarlierStore returns an empty store for at most limit bytes of responses.
 func NewEarlierStore(limit int, now func() time.Time) *EarlierStore {
 	s := &EarlierStore{limit: limit, now: now}
-	s.answers, _ = simplelru.NewLRU(math.MaxInt, func(key string, a earlierAnswer) { s.size -= a.bytes(key) }) // fails only for a size below 1
+	// The number of entries has no limit: put limits their bytes. NewLRU fails only for a limit below 1.
+	s.answers, _ = simplelru.NewLRU(math.MaxInt, func(key string, a earlierAnswer) { s.size -= a.bytes(key) })
 	return s
 }
 
@@ -78,7 +79,8 @@ func (s *EarlierStore) put(key string, pages []page) {
 	s.answers.Remove(key) // subtracts its size
 	a := earlierAnswer{pages, s.now()}
 	s.answers.Add(key, a)
-	for s.size += a.bytes(key); s.size > s.limit; {
+	s.size += a.bytes(key)
+	for s.size > s.limit {
 		s.answers.RemoveOldest()
 	}
 }

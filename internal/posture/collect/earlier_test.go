@@ -67,12 +67,12 @@ func TestUnchangedDetailsAreNotReadAgain(t *testing.T) {
 		details int // calls of GetSchedule: always one for b, and one for a if it is read again
 	}{
 		{"the first run", func() {}, "org", "old", 2},
-		{"nothing changed", func() { c.detail = `!denied` }, "org", "old", 1},
+		{"nothing changed, and another read of a would fail", func() { c.detail = `!denied` }, "org", "old", 1},
 		{"another organisation shares nothing", func() { c.detail = `{"detail":{"changed":"1","target":"old"}}` }, "other", "old", 2},
-		{"it changed", func() { c.listed, c.detail = "2", `{"detail":{"changed":"2","target":"new"}}` }, "org", "new", 2},
+		{"a changed", func() { c.listed, c.detail = "2", `{"detail":{"changed":"2","target":"new"}}` }, "org", "new", 2},
 		{"nothing changed again", func() {}, "org", "new", 1},
-		{"the detail is older than the list", func() { c.listed = "3" }, "org", "new", 2},
-		{"therefore it is read again", func() { c.detail = `{"detail":{"changed":"3","target":"newest"}}` }, "org", "newest", 2},
+		{"the detail of a is older than the list", func() { c.listed = "3" }, "org", "new", 2},
+		{"therefore a is read again", func() { c.detail = `{"detail":{"changed":"3","target":"newest"}}` }, "org", "newest", 2},
 		{"nothing changed since", func() {}, "org", "newest", 1},
 		{"after a week all is read again", func() { now = now.Add(8 * 24 * time.Hour) }, "org", "newest", 2},
 	} {

@@ -25,19 +25,19 @@ type Key struct {
 // Limiter keeps calls below the rate limits of a cloud. Full runs and events
 // share one limiter, so that together they stay below the limits.
 type Limiter interface {
-	// Wait returns when a call may be made, or the error of ctx. It may return
-	// context.DeadlineExceeded early when the call would have to wait longer.
+	// Wait returns when a call may be made, or the error of ctx. If the call would have to
+	// wait beyond the deadline of ctx, Wait may return context.DeadlineExceeded at once.
 	Wait(ctx context.Context, k Key) error
 
-	// Throttled reports that the cloud refused a call because of a rate limit, and the
-	// pause that it requested, or zero.
+	// Throttled reports that the cloud refused a call because of a rate limit. after is the
+	// pause that the cloud requested, or zero.
 	Throttled(k Key, after time.Duration)
 }
 
 // Rates are the initial rates in calls per second by service: half of the
 // published limits, so that the customer's own programs have the other half.
-// Calls with a limit of their own have it in their declaration. If the other calls of
-// a service have different limits, the rate is half of the lowest of those in use.
+// Calls with a limit of their own have it in their declaration. If the remaining calls that
+// Vigil makes to a service have different limits, the rate is half of the lowest limit.
 var Rates = map[string]float64{
 	"": 10, // default
 
@@ -122,8 +122,8 @@ func (l *Limits) SetProcesses(n int) {
 	}
 }
 
-// burstOf returns the burst size of a limit.
-func burstOf(first rate.Limit) int { return max(1, int(first*burst)) }
+// burstOf returns the burst size of a limit with an initial rate.
+func burstOf(initial rate.Limit) int { return max(1, int(initial*burst)) }
 
 // Wait implements [Limiter]. A pause that begins while a call waits for the rate
 // applies to this call too. Afterwards the call waits for the rate again, so that not
@@ -192,21 +192,21 @@ func (l *Limits) Throttled(k Key, after time.Duration) {
 func (l *Limits) limit(k Key, now time.Time) *limit {
 	m, ok := l.limits[k]
 	if !ok {
-		first, known := Rates[k.Service]
+		total, known := Rates[k.Service] // for all processes together
 		switch {
 		case k.Rate > 0:
-			first = k.Rate / 2
+			total = k.Rate / 2
 		case !known:
-			first = Rates[""]
+			total = Rates[""]
 		}
-		share := rate.Limit(first / float64(l.processes))
+		share := rate.Limit(total / float64(l.processes))
 		m = &limit{Limiter: rate.NewLimiter(share, burstOf(share)), initial: share, touched: now}
 		l.limits[k] = m
 	}
 	return m
 }
 
-// sweep removes unused limits from time to time, but none whose pause has not ended. The
+// sweep removes, from time to time, the limits that are unused and whose pause has ended. The
 // caller holds mu.
 func (l *Limits) sweep(now time.Time) {
 	if now.Sub(l.swept) < idleAfter {

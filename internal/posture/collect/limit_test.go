@@ -84,11 +84,11 @@ func TestLimitHonoursRetryAfter(t *testing.T) {
 	})
 }
 
-// TestPauseAppliesToWaitingCalls starts a pause while calls wait for the rate, and extends one
-// while they wait for its end. They must not all be made at its end, but at the rate again.
+// TestPauseAppliesToWaitingCalls starts a pause while calls wait: for the rate, or for the end of
+// a first pause. When the pause ends, they must not all be made at once, but at the rate again.
 func TestPauseAppliesToWaitingCalls(t *testing.T) {
 	t.Parallel()
-	for _, first := range []time.Duration{0, time.Second} {
+	for _, first := range []time.Duration{0, time.Second} { // 0: there is no first pause
 		synctest.Test(t, func(t *testing.T) {
 			l := collect.NewLimits(time.Now)
 			calls(t, l, ec2) // spend the burst

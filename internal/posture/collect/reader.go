@@ -104,7 +104,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 				continue
 			}
 			if !found.CompareAndSwap(false, true) {
-				continue // another visit is completing an item with this name; errFound would cancel it
+				continue // another visit is completing an item with this name; returning errFound here would cancel it
 			}
 			// The region of a child may be that of its parent, which is not known when the child was read by its name.
 			if identity.Region == posture.Global && t.In != "" && item.Parent == nil {
@@ -129,7 +129,7 @@ func (r *Reader) Get(ctx context.Context, t *resource.Type, name string, emit Em
 	case err != nil && !errors.Is(err, errFound):
 		return err
 	case t.Gathered:
-		return nil
+		return nil // the resource contributes to no entity
 	}
 	return ErrGone // no item has the name, or a call reported that the resource was deleted
 }
@@ -316,7 +316,8 @@ func itemsOf(s *resource.Stage, answer gjson.Result, parent *resource.Item, v re
 	return items
 }
 
-// pages makes a call for an item and visits every page.
+// pages makes a call for an item and visits every page. The response of a shared call, which several
+// types make, is kept in Answers if another type may still need it.
 func (r *Reader) pages(ctx context.Context, q *resource.Request, item *resource.Item, shared bool, visit func(gjson.Result) error) error {
 	if r.Answers == nil || !shared || r.Answers.usedOnce(r.Context.Region, q.Call) {
 		address, err := q.Address(item, r.Context.Vars)

@@ -36,8 +36,8 @@ type Recording interface {
 	// Put adds one entity.
 	Put(ctx context.Context, e posture.Entity) error
 
-	// Commit saves the differences from the stored entities in one transaction. With
-	// complete, it removes stored entities that were not put; otherwise it keeps them.
+	// Commit saves the differences from the stored entities in one transaction. If complete
+	// is true, it removes stored entities that were not put; otherwise it keeps them.
 	Commit(ctx context.Context, complete bool) error
 
 	// Discard drops the entities that were put. It does nothing after Commit.
@@ -131,8 +131,8 @@ func reserve(units []Unit) []func() {
 	return releases
 }
 
-// missingRegions returns the regions in the settings of an account that a cloud whose
-// regions can be disabled has no units for.
+// missingRegions returns the regions that are in the settings of an account but have no units.
+// It returns none for a cloud whose regions cannot be disabled.
 func missingRegions(a posture.Account, s Session, units []Unit) (missing []string) {
 	if _, ok := s.(Regional); !ok {
 		return nil
@@ -149,18 +149,18 @@ func missingRegions(a posture.Account, s Session, units []Unit) (missing []strin
 type coverage interface {
 	Coverage(ctx context.Context, org posture.OrgID, account posture.AccountID) ([]posture.Coverage, error)
 
-	// ForgetCoverage deletes the coverage of the scopes in some regions that have no
-	// entities, as if they had never been read.
+	// ForgetCoverage deletes, in the given regions, the coverage of the scopes that have no
+	// entities, as if these scopes had never been read.
 	ForgetCoverage(ctx context.Context, org posture.OrgID, account posture.AccountID, regions []string) error
 }
 
-// closed returns a unit for each stored type in a region that the account no longer
-// uses, or that is no longer read. These units read nothing, which removes the stored
-// entities. It also returns the stored regions that are no longer read.
+// closed returns a unit for each stored type in each region that the account no longer
+// uses or that Vigil no longer reads. These units read nothing, which removes the stored
+// entities. closed also returns the stored regions that are no longer read.
 func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units []Unit, unreadRegions []string) {
 	recorder, ok := r.Recorder.(coverage)
-	regions, regional := s.(Regional)
-	if !ok || !regional && len(a.Account.Collection.Regions) == 0 {
+	regional, isRegional := s.(Regional)
+	if !ok || !isRegional && len(a.Account.Collection.Regions) == 0 {
 		return nil, nil
 	}
 	all, err := recorder.Coverage(ctx, a.Org, a.Account.ID)
@@ -173,7 +173,8 @@ func (r *Runner) closed(ctx context.Context, a posture.Access, s Session) (units
 		if !reads && !slices.Contains(unreadRegions, c.Region) {
 			unreadRegions = append(unreadRegions, c.Region)
 		}
-		if len(c.Regions) > 0 && (!reads || regional && regions.Closed(c.Region)) {
+		hasEntities := len(c.Regions) > 0
+		if hasEntities && (!reads || isRegional && regional.Closed(c.Region)) {
 			units = append(units, Unit{Type: c.Type, Region: c.Region, List: func(context.Context, Emit) error { return nil }})
 		}
 	}
@@ -233,7 +234,7 @@ func (r *Runner) readAndSave(ctx context.Context, a posture.Access, u Unit) (got
 	var saveErr error
 	emit := func(res *Resource) error {
 		res.Normalize()
-		if !a.Account.Reads(res.Entity.Region) { // listed with those of other regions
+		if !a.Account.Reads(res.Entity.Region) { // a list of all regions also has entities of this one
 			return nil
 		}
 		got.entities++

@@ -19,7 +19,7 @@ import (
 
 // cloud is a source with fixed units.
 type cloud struct {
-	open  error // that Open returns
+	open  error // error of Open
 	units []collect.Unit
 }
 
@@ -60,8 +60,8 @@ func (r *recording) Commit(_ context.Context, complete bool) error {
 
 func (r *recording) Discard() {}
 
-// unit emits n entities, the first with a detail that could not be read if
-// problem is set, and ends with err.
+// unit returns a unit that emits n entities and ends with err. If problem is not nil, it is
+// the reason why a detail of the first entity could not be read.
 func unit(t posture.EntityType, region string, n int, problem, err error) collect.Unit {
 	return collect.Unit{Type: t, Region: region, List: func(ctx context.Context, emit collect.Emit) error {
 		for i := range n {
@@ -208,6 +208,28 @@ func TestHangingCollectorTimesOut(t *testing.T) {
 	})
 }
 
+// TestMessageOfATimeout has one unit of a type time out and another one fail after it.
+func TestMessageOfATimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hang := func(ctx context.Context, _ collect.Emit) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		fail := func(ctx context.Context, _ collect.Emit) error {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return errors.New("broken answer")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		got, _ := run(t, ctx, cloud{units: []collect.Unit{{Type: bucket, Region: "a", List: hang}, {Type: bucket, Region: "b", List: fail}}}, posture.RunScope{})
+		if r := got.Collectors[bucket]; r.Status != posture.CollectorTimeout || r.Message != "not read in time" {
+			t.Errorf("buckets %s, %q", r.Status, r.Message)
+		}
+	})
+}
+
 func TestRunScope(t *testing.T) {
 	t.Parallel()
 	c := cloud{units: []collect.Unit{unit(bucket, "a", 1, nil, nil), unit(bucket, "b", 1, nil, nil), unit(key, "a", 1, nil, nil)}}
@@ -215,7 +237,8 @@ func TestRunScope(t *testing.T) {
 	if len(saved) != 1 || saved["AWS.S3.Bucket a"] == "" || got.Units != 1 {
 		t.Errorf("read %v", saved)
 	}
-	const disk = posture.EntityType("Azure.Compute.Disk") // its list covers all regions
+	// A list of Azure covers all regions, so it is read; a global list of AWS is not.
+	const disk = posture.EntityType("Azure.Compute.Disk")
 	c = cloud{units: []collect.Unit{unit(bucket, posture.Global, 1, nil, nil), unit(disk, posture.Global, 1, nil, nil)}}
 	if _, saved := run(t, t.Context(), c, posture.RunScope{Regions: []string{"a"}}); len(saved) != 1 || saved["Azure.Compute.Disk global"] == "" {
 		t.Errorf("read %v", saved)
@@ -330,11 +353,12 @@ func TestOnlyTheRegionsOfTheSettingsAreRead(t *testing.T) {
 		}
 		return nil
 	}}
-	n := &coverageRecorder{commitRecorder: &commitRecorder{committed: map[string]string{}}, stored: []posture.Coverage{
-		{Type: key, Region: "us-east-1", Regions: []string{"us-east-1"}}, {Type: key, Region: "eu-west-1", Regions: []string{"eu-west-1"}}, {Type: bucket, Region: "us-east-1"},
+	recorder := &coverageRecorder{commitRecorder: &commitRecorder{committed: map[string]string{}}, stored: []posture.Coverage{
+		{Type: key, Region: "us-east-1", Regions: []string{"us-east-1"}}, {Type: key, Region: "eu-west-1", Regions: []string{"eu-west-1"}},
+		{Type: bucket, Region: "us-east-1"}, // has no entities to remove
 	}}
 	c := regionCloud{cloud{units: []collect.Unit{listed, unit(key, "eu-west-1", 1, nil, nil), unit(key, "us-east-1", 1, nil, errors.New("must not be called"))}}}
-	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: n, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
+	r := &collect.Runner{Sources: map[posture.Provider]collect.Source{posture.AWS: c}, Recorder: recorder, Parallel: 3, Log: slog.New(slog.DiscardHandler)}
 	access := posture.Access{Org: "org", Account: posture.Account{
 		ID: "123456789012", Provider: posture.AWS, Collection: posture.CollectionSettings{Regions: []string{"eu-west-1", "eu-west-9"}},
 	}}
@@ -345,10 +369,10 @@ func TestOnlyTheRegionsOfTheSettingsAreRead(t *testing.T) {
 	want := map[string]string{
 		"AWS.S3.Bucket global": "2, complete true", "AWS.KMS.Key eu-west-1": "1, complete true", "AWS.KMS.Key us-east-1": "0, complete true",
 	}
-	if diff := cmp.Diff(want, n.committed); diff != "" {
+	if diff := cmp.Diff(want, recorder.committed); diff != "" {
 		t.Errorf("saved (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"us-east-1"}, n.forgotten); diff != "" {
+	if diff := cmp.Diff([]string{"us-east-1"}, recorder.forgotten); diff != "" {
 		t.Errorf("forgotten (-want +got):\n%s", diff)
 	}
 }

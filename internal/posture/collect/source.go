@@ -35,14 +35,14 @@ type Session interface {
 
 // Regional is a Session of a cloud whose regions can be disabled.
 type Regional interface {
-	// Closed reports whether the account is known not to use a region, so that the
-	// region contains nothing. It is called after Units.
+	// Closed reports whether the account is known not to use a region: then the region
+	// contains nothing. Closed is called after Units.
 	Closed(region string) bool
 }
 
 // A Unit reads one type of an account in one region. When it succeeds, it has read
-// all entities of its type in its region, so that stored entities that it did not
-// read are gone.
+// all entities of its type in its region: stored entities that it did not read no
+// longer exist.
 type Unit struct {
 	Type    posture.EntityType
 	Region  string // posture.Global for types that are read once per account

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -31,7 +30,7 @@ type typeTally struct {
 	errors                             []string
 	notEnabled, notOffered             []string // regions
 	gone                               int
-	message                            string
+	timeout, failure                   string // of the last unit that timed out, and of the last that failed
 }
 
 func newTally(units int, progress Progress) *tally {
@@ -64,15 +63,15 @@ func (t *tally) add(u Unit, got reading) {
 		tt.off(u.Region, got.off)
 	case isTimedOut(got.err):
 		tt.timedOut++
-		tt.message = reasonOf(got.err)
+		tt.timeout = reasonOf(got.err)
 	case errors.Is(got.err, ErrDenied):
 		tt.denied++
 		tt.addError(u.Region, got.err)
 	case errors.Is(got.err, ErrIdentity):
 		t.identity = got.err
-		tt.message = got.err.Error()
+		tt.failure = got.err.Error()
 	default:
-		tt.message = withRegion(u.Region, got.err)
+		tt.failure = withRegion(u.Region, got.err)
 	}
 	for _, problem := range got.problems {
 		tt.addError(u.Region, problem)
@@ -128,11 +127,11 @@ func (tt *typeTally) result() posture.CollectorResult {
 	failed := tt.units - tt.succeeded - tt.denied - tt.timedOut
 	switch {
 	case tt.timedOut > 0:
-		r.Status, r.Message = posture.CollectorTimeout, tt.message
+		r.Status, r.Message = posture.CollectorTimeout, tt.timeout
 	case failed > 0 && failed == tt.units:
-		r.Status, r.Message = posture.CollectorFailure, tt.message
+		r.Status, r.Message = posture.CollectorFailure, tt.failure
 	case failed > 0:
-		r.Status, r.Errors = posture.CollectorErrors, append(slices.Clone(tt.errors), tt.message)
+		r.Status, r.Errors = posture.CollectorErrors, append(slices.Clone(tt.errors), tt.failure)
 	case len(tt.errors) > 0:
 		r.Status, r.Errors = posture.CollectorErrors, slices.Clone(tt.errors)
 	}
@@ -152,15 +151,14 @@ func (t *tally) outcome(ctx context.Context) Outcome {
 	o := Outcome{
 		Status: posture.RunCompleted, Collectors: t.results(), Account: posture.AccountActive, Entities: t.entities, Units: t.units, Unread: t.unread,
 	}
-	succeeded, denied, failed := 0, 0, 0
+	succeeded, denied := 0, 0 // units
 	for _, tt := range t.types {
 		succeeded += tt.succeeded
 		denied += tt.denied
 	}
-	for r := range maps.Values(o.Collectors) {
-		if r.Status != posture.CollectorSuccess {
-			failed++
-		}
+	allSucceeded := true
+	for _, r := range o.Collectors {
+		allSucceeded = allSucceeded && r.Status == posture.CollectorSuccess
 	}
 	switch {
 	case t.identity != nil:
@@ -174,7 +172,7 @@ func (t *tally) outcome(ctx context.Context) Outcome {
 	case t.units > 0 && succeeded == 0:
 		o.Status, o.Account = posture.RunFailed, ""
 		o.Reason = "nothing could be read"
-	case failed > 0:
+	case !allSucceeded:
 		o.Status = posture.RunCompletedWithErrors
 	}
 	return o

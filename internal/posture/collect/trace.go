@@ -21,7 +21,7 @@ type TracedCall struct {
 type traceKey struct{}
 
 // WithTrace returns a context in which trace is called after every call of
-// declared types. It is called by several goroutines.
+// declared types, by several goroutines.
 func WithTrace(ctx context.Context, trace func(TracedCall)) context.Context {
 	return context.WithValue(ctx, traceKey{}, trace)
 }

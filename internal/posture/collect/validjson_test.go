@@ -9,8 +9,12 @@ func TestDeepAnswersAreNotShallow(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for text, want := range map[string]bool{
-		`{"a":[1,{"b":"]]]]"}]}`: true, deep: false, strings.Repeat("{", 1<<20): false, `"` + strings.Repeat("[", 1000) + `\""`: true,
-		strings.Repeat("[]", 1000): true, "": true, `{"a":1`: true,
+		`{"a":[1,{"b":"]]]]"}]}`: true, strings.Repeat("[]", 1000): true,
+		deep: false, strings.Repeat("{", 1<<20): false,
+		// Brackets in a string do not count.
+		`"` + strings.Repeat("[", 1000) + `\""`: true,
+		// Invalid, but shallow.
+		"": true, `{"a":1`: true,
 	} {
 		if got := isShallow([]byte(text)); got != want {
 			t.Errorf("isShallow(%.30q) = %v, want %v", text, got, want)

@@ -2,9 +2,9 @@
 // properties, tags and edges occur in the proportions of real accounts.
 //
 // [New] returns the account with a number and size; [Account.Units] yields its
-// entities by type and region. The same number always generates the same account,
-// so that no entity is kept in memory: an entity can refer to another that is
-// generated later. A later revision of an account has some changed entities.
+// entities by type and region. The same number always generates the same account.
+// An entity can therefore refer to another that is generated later, and no entity is
+// kept in memory. A later revision of an account has some changed entities.
 package entitygen
 
 import (
@@ -61,7 +61,7 @@ func (a Account) Units() []Unit {
 		k := &models[a.Provider].kinds[i]
 		if k.global {
 			n := a.total(k)
-			all = append(all, Unit{k.typ, posture.Global, n, a.each(k, -1, n)})
+			all = append(all, Unit{k.typ, posture.Global, n, a.each(k, allRegions, n)})
 			continue
 		}
 		for r, region := range models[a.Provider].regions {
@@ -96,7 +96,8 @@ func (a Account) inRegion(k *kind, r int) int {
 	exact := float64(a.Entities) * k.share / models[a.Provider].sum * models[a.Provider].regions[r].share
 	n := int(exact)
 	// A kind with less than one entity per account occurs in some accounts only.
-	if a.random(string(k.typ), r, -1, 0).Float64() < exact-float64(n) {
+	const noEntity = -1 // a generator that no entity uses
+	if a.random(string(k.typ), r, noEntity, 0).Float64() < exact-float64(n) {
 		n++
 	}
 	return n
@@ -107,9 +108,8 @@ func (a Account) random(what string, region, i, revision int) *rand.Rand {
 	return rand.New(rand.NewPCG(a.hash(what, region, i), a.Seed<<16|uint64(revision)))
 }
 
-// hash returns the FNV-1a hash of one object of the account. It does not use
-// package hash/fnv, whose interface makes it slower, because every entity needs it
-// several times.
+// hash returns the FNV-1a hash of one object of the account. Every entity needs it
+// several times, so it does not use package hash/fnv, whose interface makes it slower.
 func (a Account) hash(what string, region, i int) uint64 {
 	const prime = 1099511628211
 	h := uint64(14695981039346656037)
@@ -132,8 +132,9 @@ func (a Account) each(k *kind, region, n int) iter.Seq[posture.Entity] {
 	}
 }
 
-// entity generates the i-th entity of a kind. Region -1 means that the kind is
-// listed for all regions.
+// entity generates the i-th entity of a kind in a region; for a global kind, the region
+// is allRegions. idOf repeats the random numbers up to the id, so both must
+// draw them in the same order.
 func (a Account) entity(k *kind, region, i int) posture.Entity {
 	m := models[a.Provider]
 	r := a.random(string(k.typ), region, i, 0)
@@ -143,7 +144,7 @@ func (a Account) entity(k *kind, region, i int) posture.Entity {
 	if k.global && k.spread {
 		e.Region = m.region(r)
 	}
-	name := k.name(a, r, region, i)
+	name := k.name(a, region, i)
 	e.ID, e.Name, e.XID = k.typ.ID(a.ID, m.group(location, r), name), name, m.xid(k, a, e.Region, name)
 	for _, p := range k.properties {
 		p(r, &e)
@@ -169,7 +170,7 @@ func (a Account) locationOf(k *kind, region int) string {
 	return models[a.Provider].regions[region].name
 }
 
-// change changes one property.
+// change changes a tag or a property.
 func change(r *rand.Rand, rev int, e *posture.Entity) {
 	switch r.IntN(3) {
 	case 0:

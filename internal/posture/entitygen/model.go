@@ -58,9 +58,12 @@ func (m *model) kind(t posture.EntityType) *kind {
 	panic("entitygen: there is no kind " + t)
 }
 
-// name generates the name of an entity. It depends on the entity alone, so that
-// other entities can refer to it.
-func (k *kind) name(a Account, _ *rand.Rand, region, i int) string {
+// allRegions is the region number of a kind that is listed once for all regions.
+const allRegions = -1
+
+// name generates the name of the i-th entity. It draws from a generator of its own, so
+// idOf can compute the name without generating the entity.
+func (k *kind) name(a Account, region, i int) string {
 	n := a.random(k.prefix, region, i, 0).Uint64() >> 20
 	const digits = "0123456789abcdef"
 	b := append(make([]byte, 0, 32), k.prefix...)
@@ -143,7 +146,7 @@ func text(name, prefix string, p float64) maker {
 	}
 }
 
-// list adds up to n texts with one name.
+// list adds up to n properties with one name, each with one of a number of different texts.
 func list(name, prefix string, n, different int) maker {
 	return func(r *rand.Rand, e *posture.Entity) {
 		for range r.IntN(n + 1) {
@@ -163,8 +166,9 @@ func document(name string, p float64) maker {
 	}
 }
 
-// to adds up to n edges to entities of a kind, in the same region if the kind has
-// regions. Some targets do not exist.
+// to adds 1 to n edges to entities of a kind: in the same region, or anywhere if the kind
+// is global. It adds none if there is no such entity, or if the edges would lead from a
+// global kind to one that is listed by region.
 func to(label string, t posture.EntityType, n int) edgeMaker {
 	return func(a Account, r *rand.Rand, region int, e *posture.Entity) {
 		m := models[a.Provider]
@@ -172,8 +176,8 @@ func to(label string, t posture.EntityType, n int) edgeMaker {
 		count := 0
 		switch {
 		case k.global:
-			region, count = -1, a.total(k)
-		case region >= 0:
+			region, count = allRegions, a.total(k)
+		case region != allRegions:
 			count = a.inRegion(k, region)
 		}
 		if count == 0 {
@@ -199,7 +203,7 @@ func maybe(p float64, f edgeMaker) edgeMaker {
 func (a Account) idOf(k *kind, region, i int) posture.EntityID {
 	r := a.random(string(k.typ), region, i, 0)
 	if k.global && k.spread {
-		models[a.Provider].region(r)
+		models[a.Provider].region(r) // only draws the random number that entity draws here
 	}
-	return k.typ.ID(a.ID, models[a.Provider].group(a.locationOf(k, region), r), k.name(a, r, region, i))
+	return k.typ.ID(a.ID, models[a.Provider].group(a.locationOf(k, region), r), k.name(a, region, i))
 }

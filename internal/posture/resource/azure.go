@@ -74,7 +74,7 @@ func (c *Catalog) expandAzure(t *Type) error {
 	}
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		if part := c.byType[posture.EntityType(call.Call)]; part != nil {
+		if part := c.byType[posture.EntityType(call.Call)]; part != nil { // the call is the name of a child type
 			if err := c.callChildren(t, part, call); err != nil {
 				return err
 			}
@@ -105,8 +105,8 @@ func (c *Catalog) expandAzure(t *Type) error {
 	return c.relateARM(t)
 }
 
-// listARM adds the stages that list a type before the stages that the
-// declaration has.
+// listARM puts the stages that list a type in front of the stages of its
+// declaration.
 func (c *Catalog) listARM(t *Type, version string) error {
 	var stages []Stage
 	last := Stage{Request: t.request("", version)}
@@ -127,7 +127,7 @@ func (c *Catalog) listARM(t *Type, version string) error {
 	switch {
 	case len(t.Inside) > 0:
 		last = Stage{When: t.Of, Items: t.Inside}
-	case t.isSingleResource():
+	case t.isSingleResource(): // the answer itself is the item
 		last.Where = append(last.Where, Condition{At: mustPath("id"), Values: []string{"*"}})
 	default:
 		last.Items = Exprs{mustPath("value")}
@@ -166,7 +166,7 @@ func (t *Type) request(path, version string) Request {
 	return r
 }
 
-// callChildren completes a call that reads the list of the resource's children of a type.
+// callChildren completes a call that lists the children of a resource. part is their type.
 func (c *Catalog) callChildren(t, part *Type, call *Call) error {
 	if part.In != t.Type {
 		return fmt.Errorf("%s is called, but not declared with this type as its parent (in)", part.Type)
@@ -250,7 +250,7 @@ func (r *Request) address(t *Type, version string) error {
 	if strings.HasPrefix(path, graphCall) {
 		return nil
 	}
-	if version == "" || strings.Contains(version, "$") {
+	if version == "" || strings.Contains(version, "$") { // the version is parsed as a template, but must not have variables
 		return fmt.Errorf("%s lacks the version of the API (@...)", r.Call)
 	}
 	kind := ""
@@ -284,8 +284,8 @@ func readPermission(kind, path string) string {
 	return kind + "/read"
 }
 
-// getGraphObject adds the call that reads one object of Microsoft Graph, made from
-// the call that lists them.
+// getGraphObject adds the call that reads one object of Microsoft Graph. It derives
+// the call from the one that lists the objects.
 func (t *Type) getGraphObject() {
 	if t.Get != nil || len(t.List) == 0 || !strings.HasPrefix(t.List[0].Call, graphCall) {
 		return
@@ -294,7 +294,7 @@ func (t *Type) getGraphObject() {
 	get.Path += "/$name"
 	get.Input = Input{}
 	for _, m := range t.List[0].Input.members {
-		if m.name != "$top" {
+		if m.name != "$top" { // the page size of the list
 			get.Input.members = append(get.Input.members, m)
 		}
 	}

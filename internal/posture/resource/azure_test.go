@@ -182,14 +182,14 @@ func TestMembersWithoutEffect(t *testing.T) {
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		want, text string
-		ok         bool
+		condition, text string
+		want            bool
 	}{
 		{"Enabled", "enabled", true}, {"*", "x", true}, {"*", "", false}, {"", "", true}, {"*app*", "functionApp,linux", true}, {"*app", "webapp", true},
 		{"*app", "apple", false}, {"app*", "apple", true}, {"app*", "webapp", false}, {"/*", "/x", true}, {"a", "b", false},
 	} {
-		if got := matches(test.want, test.text); got != test.ok {
-			t.Errorf("%q matches %q: %v", test.want, test.text, got)
+		if got := matches(test.condition, test.text); got != test.want {
+			t.Errorf("%q matches %q: %v", test.condition, test.text, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ type Context struct {
 // Begin creates the entity of an item and adds the properties, edges and tags that
 // the item itself holds. It fails when the item cannot be identified.
 func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) (*Builder, Context, error) {
-	item = item.indexed()
+	item = item.indexed() // many expressions read its members
 	identity, err := t.identify(item, c)
 	if err != nil {
 		return nil, c, err
@@ -55,10 +55,11 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) 
 		Region: identity.Region, Service: t.Type.Service(),
 	}}
 	c.Name = identity.Name
-	if item.None { // it stands for the absence of resources and has only an id
+	if item.None { // it stands for the absence of resources: its only member, id, is the XID
 		item = &Item{Result: gjson.Parse(`{"id":` + string(gjson.AppendJSONString(nil, identity.XID)) + `}`)}
 	}
 	t.Answer.Put(ctx, b, item, item, c, caller) // the answer is the item itself
+	// A declared display name replaces that of Identify.
 	if display := t.Display.Text(item, c.Vars); display != "" {
 		b.Name = display
 	}
@@ -67,12 +68,12 @@ func (t *Type) Begin(ctx context.Context, item *Item, c Context, caller Caller) 
 
 // Finish sets the names of an entity that come from the responses of calls.
 func (t *Type) Finish(b *Builder, item *Item, v Vars) {
-	if len(t.Display.answers()) > 0 {
+	if len(t.Display.usedCalls()) > 0 {
 		if display := t.Display.Text(item, v); display != "" {
 			b.Name = display
 		}
 	}
-	if len(t.XID.answers()) > 0 {
+	if len(t.XID.usedCalls()) > 0 {
 		if xid := t.XID.Text(item, v); xid != "" {
 			b.XID = xid
 		}
@@ -86,9 +87,9 @@ func (t *Type) identify(item *Item, c Context) (Identity, error) {
 	return c.Cloud.Identify(t, item, c.Vars)
 }
 
-// Put adds the declared properties, edges and tags of a response. The item is the
-// element of the list: the answer itself, or its parent if the answer is the response
-// of a further call. When a function fails, its properties and edges are unknown.
+// Put adds the declared properties, edges and tags of an answer to the entity of an item.
+// The answer is the item itself, or the response of a further call about the item. When a
+// function fails, its properties and edges are unknown.
 func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Context, caller Caller) {
 	for i := range a.Properties {
 		a.Properties[i].put(b, answer, c.Vars)
@@ -119,7 +120,8 @@ func (a *Answer) Put(ctx context.Context, b *Builder, answer, item *Item, c Cont
 	}
 }
 
-// PutAbsent adds the values that properties have when the call found nothing: nothing is configured.
+// PutAbsent adds the values that properties have when the call found nothing, which means that nothing
+// is configured.
 func (a *Answer) PutAbsent(b *Builder) {
 	for i := range a.Properties {
 		if a.Properties[i].NotEmpty { // is false without a value, also if it declares no Absent

@@ -20,15 +20,15 @@ type Catalog struct {
 	types     []*Type // in the order of their names
 	byType    map[posture.EntityType]*Type
 	functions Functions
-	calls     map[string]int // number of types that make each call
-	uses      map[*Type]map[string]int
-	rates     map[string]float64 // limits of calls that have their own
+	calls     map[string]int           // number of types that make each call
+	uses      map[*Type]map[string]int // see Uses
+	rates     map[string]float64       // limits of calls that have their own
 }
 
 // Load reads the declarations below the given roots, each
 // <cloud>/<service>/<noun>.yaml, and checks them. The error names every mistake
-// with its file and line. A root with a method Path(file string) string provides
-// the path of a file for error messages; otherwise that is the path below the root.
+// with its file and line. If a root has a method Path(file string) string, error
+// messages name a file by the result of Path, otherwise by its path below the root.
 func Load(functions Functions, roots ...fs.FS) (*Catalog, error) {
 	return loadRoots(functions, nil, roots)
 }
@@ -150,7 +150,7 @@ func (c *Catalog) Of(p posture.Provider) []*Type {
 func (c *Catalog) Type(t posture.EntityType) *Type { return c.byType[t] }
 
 // GetStage returns the stage that reads one resource. A get with neither a call nor a
-// function makes the call of the last stage of the list, and has the items and where
+// function makes the call of the last stage of the list, and has the Items and Where
 // of that stage unless it declares its own.
 func (t *Type) GetStage() Stage {
 	s := *t.Get

@@ -104,6 +104,8 @@ func (t *Type) checkUnique() error {
 		}
 		return t.withLine(member, fmt.Errorf("%s is declared twice: in %s and in %s", name, before, where))
 	}
+	// checkAnswer checks what one answer declares. The member locates errors. It is "" for the list, whose
+	// properties, tags and derive have lines of their own.
 	checkAnswer := func(a *Answer, member, where string) error {
 		for _, p := range a.Properties {
 			if err := check(cmp.Or(member, "property "+p.Name), p.Name, where); err != nil {
@@ -250,10 +252,10 @@ func (c *Catalog) listReads(t *Type) (all []posture.EntityType) {
 	return all
 }
 
-// wayTo returns the types over which the list of a type depends on the list of the target,
-// which comes last, or nil if it does not depend on it.
+// wayTo returns the chain of types over which the list of one type (from) depends on that of
+// another (target). The chain ends with the target. It is nil if there is no dependency.
 func (c *Catalog) wayTo(target posture.EntityType, from *Type, visited map[*Type]bool) []posture.EntityType {
-	if from == nil || visited[from] { // a type that is not declared is reported where it is read
+	if from == nil || visited[from] { // nil: the type is not declared; checkReferences reports the types that read it
 		return nil
 	}
 	visited[from] = true
@@ -268,7 +270,8 @@ func (c *Catalog) wayTo(target posture.EntityType, from *Type, visited map[*Type
 	return nil
 }
 
-// checkMembers reports members for one cloud that would have no effect.
+// checkMembers reports members that would have no effect: they are for another cloud, or need another
+// member. It also reports names in readAllAfter that are not in events.
 func (t *Type) checkMembers() error {
 	isAzure, isGCP := t.Type.Provider() == posture.Azure, t.Type.Provider() == posture.GCP
 	for _, m := range []struct {

@@ -42,6 +42,7 @@ func TestListThatDependsOnItself(t *testing.T) {
 			[]string{"0.yaml: line 5: its list depends on itself: AWS.Test.A, AWS.Test.A"},
 		},
 		"from each other": {
+			// C reads a list of the cycle, but its own list is not in the cycle, so no error is about C.
 			[]string{aws("A", "{from: AWS.Test.B}"), aws("B", "{from: AWS.Test.A}, {items: Parts}"), aws("C", "{from: AWS.Test.A}")},
 			[]string{"0.yaml: line 5: its list depends on itself: AWS.Test.A, AWS.Test.B, AWS.Test.A", "1.yaml: line 5: its list depends on itself: AWS.Test.B, AWS.Test.A, AWS.Test.B"},
 		},
@@ -141,7 +142,7 @@ func TestDuplicateNames(t *testing.T) {
 		aws + "tags: a\ncalls:\n  - {call: a.B, tags: a}\n":                                                                        "line 7: TAGS is declared twice: in the list and in a.B",
 		azure + "identity: true\nproperties: {identityType: {at: a, doc: It.}}\n":                                                  "line 4: identityType is declared twice in the list",
 		gcp + "policy: true\nproperties: {derived: {at: a, doc: It.}}\n":                                                           "line 4: derived is declared twice: in the list and in gcp.policy",
-		aws + "edges: {E: {to: AWS.Test.A, ref: a, doc: It.}}\nderive: [test.flags]\ncalls: [{call: a.B, derive: [test.edges]}]\n": "",
+		aws + "edges: {E: {to: AWS.Test.A, ref: a, doc: It.}}\nderive: [test.flags]\ncalls: [{call: a.B, derive: [test.edges]}]\n": "", // edges of one label may come from several answers
 	} {
 		_, err := loadWith(checkFunctions, text+"doc: It.\n")
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -155,7 +156,7 @@ func TestVariablesInNamesOfAPIs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"type: Azure.Test.A\narm: Test/a@$x\n":                                               "line 2: arm \"Test/a@$x\" cannot contain variables",
-		"type: Azure.Test.A\narm: Test/a@1\ncalls:\n  - {call: '/b/${c@$x}'}\n":              "/b/${c lacks the version of the API",
+		"type: Azure.Test.A\narm: Test/a@1\ncalls:\n  - {call: '/b/${c@$x}'}\n":              "/b/${c lacks the version of the API", // a text after @ that has a variable is no version
 		"type: GCP.Test.A\ngoogle: compute/v1/projects/{project}/global/$x/{name}\n":         "line 2: google \"compute/v1/projects/{project}/global/$x/{name}\" cannot contain variables",
 		"type: GCP.Test.A\ngoogle: a/v1/projects/{project}/locations/{location}/$x/{name}\n": "cannot contain variables",
 	} {

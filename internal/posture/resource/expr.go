@@ -11,11 +11,11 @@ import (
 	"vigil/internal/posture"
 )
 
-// An Item is one element of a response. Parent is the item whose call listed it.
+// An Item is one element of a response.
 type Item struct {
 	gjson.Result
-	Parent  *Item                   // nil for an item of the first stage
-	Answers map[string]gjson.Result // responses of named calls (as) that have completed it so far
+	Parent  *Item                   // the item of the previous stage that led to this one; nil in the first stage
+	Answers map[string]gjson.Result // responses, so far, of the calls that complete the item and have a name (as)
 	None    bool                    // it represents the absence of resources of the type
 
 	members memberIndex // of Result; nil if it has not been indexed
@@ -73,7 +73,7 @@ func textResult(text string) gjson.Result {
 // An Expr locates a value: a gjson path into the item, or a template of literal
 // text with $variables and ${path}s. A path that begins with ^ applies to the
 // parent item, ^^ to the grandparent. name>path applies to the response of the call
-// of that name.
+// that is declared with "as: name".
 type Expr struct {
 	source string
 	parts  []part
@@ -91,8 +91,8 @@ type itemPath struct {
 	answer string // name of a call; "" for the item itself
 	text   string
 
-	member, rest string // text as a member of the item and the path in it; "" if it has another form
-	list, each   string // text as a member that is a list and a member of its elements; "" if it has another form
+	member, rest string // text, if it is "member" or "member.rest" and answer is ""; otherwise both are ""
+	list, each   string // text, if it is "list.#.each"; otherwise both are ""
 }
 
 // dependsOnItem reports whether the value may differ from item to item.
@@ -108,7 +108,7 @@ func (e Expr) IsZero() bool { return e.source == "" }
 // String returns the source text of the expression.
 func (e Expr) String() string { return e.source }
 
-// PathExpr parses an expression whose plain text is a path.
+// PathExpr parses a path or, if the text contains $, a template.
 func PathExpr(text string) (Expr, error) {
 	if !strings.Contains(text, "$") {
 		if text == "" {
@@ -119,7 +119,7 @@ func PathExpr(text string) (Expr, error) {
 	return TemplateExpr(text)
 }
 
-// TemplateExpr parses an expression whose plain text is literal.
+// TemplateExpr parses a template. A text without $ is literal, not a path.
 func TemplateExpr(text string) (Expr, error) {
 	e := Expr{source: text}
 	for rest := text; rest != ""; {
@@ -175,8 +175,8 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// answers returns the names of the calls whose responses the expression uses.
-func (e Expr) answers() (names []string) {
+// usedCalls returns the names of the calls whose responses the expression uses.
+func (e Expr) usedCalls() (names []string) {
 	for _, p := range e.parts {
 		if p.path.answer != "" {
 			names = append(names, p.path.answer)
@@ -203,11 +203,11 @@ func (e Expr) Eval(item *Item, v Vars) gjson.Result {
 	return textResult(text.String())
 }
 
-// Visit visits the value of the expression, or each value if it is a path such as
-// Reservations.#.Instances, whose value would be a copy of most of a page.
+// Visit visits the value of the expression. For a path such as Reservations.#.Instances,
+// it visits the value in each element: one list of them would copy most of a page.
 func (e Expr) Visit(item *Item, v Vars, visit func(gjson.Result)) {
 	if len(e.parts) == 1 && e.parts[0].path.list != "" {
-		p := e.parts[0]
+		p := e.parts[0] // a copy, whose path becomes that of the list
 		each := p.path.each
 		p.path.text, p.path.member, p.path.rest = p.path.list, p.path.list, ""
 		if list := p.eval(item, v); list.IsArray() {
@@ -318,10 +318,10 @@ func (es Exprs) String() string {
 	return strings.Join(all, " or ")
 }
 
-// answers returns the names of the calls whose responses the expressions use.
-func (es Exprs) answers() (names []string) {
+// usedCalls returns the names of the calls whose responses the expressions use.
+func (es Exprs) usedCalls() (names []string) {
 	for _, e := range es {
-		names = append(names, e.answers()...)
+		names = append(names, e.usedCalls()...)
 	}
 	return names
 }

@@ -24,7 +24,7 @@ func TestExpressions(t *testing.T) {
 		"key>State":             `"Enabled"`,
 		"key>Missing":           ``,
 		"other>State":           ``,
-		"Tags.#(Key>\"a\").Key": `"b"`,
+		"Tags.#(Key>\"a\").Key": `"b"`, // here > compares; it does not end the name of a call
 		"$account":              `"123"`,
 		"$batch":                `["x","y"]`,
 		"$1":                    `"cluster"`,

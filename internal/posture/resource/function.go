@@ -67,8 +67,8 @@ type Caller interface {
 	// Each visits the raw items of another type one after another without keeping
 	// all of them in memory.
 	Each(ctx context.Context, t posture.EntityType, visit func(*Item) error) error
-	// One returns the raw item, of another type, of the resource called name; or, if
-	// name is that of a child resource, the item of its parent.
+	// One returns the raw item of the resource of another type that has the name. If the
+	// name is that of a child of such a resource, it returns the item of the parent.
 	One(ctx context.Context, t posture.EntityType, name string) (*Item, error)
 	// Once returns the result of read, which is called once for all items of a
 	// list. The key identifies the result.

@@ -38,7 +38,7 @@ func (c *Catalog) expandGoogle(t *Type) error {
 		if len(t.List) == 0 {
 			t.listGoogle()
 		}
-		if t.Get == nil && len(t.List) > 0 && t.Google[0].has("{name}") && t.List[0].Function == "" {
+		if t.Get == nil && t.Google[0].has("{name}") && t.List[0].Function == "" {
 			t.getGoogle()
 		}
 	}

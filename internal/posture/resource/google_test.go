@@ -19,6 +19,7 @@ func TestExpandGoogleForms(t *testing.T) {
 		want []string // call and permission of every request
 		bad  string
 	}{
+		// On Compute Engine, one resource is read with the call of the list and a filter.
 		"across locations of Compute Engine": {
 			text: "google: compute/v1/projects/{project}/{place}/disks/{name}",
 			want: []string{"compute/v1/projects/$project/aggregated/disks compute.disks.list", "compute/v1/projects/$project/aggregated/disks compute.disks.list"},

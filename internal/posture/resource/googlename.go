@@ -38,7 +38,7 @@ type GoogleName struct {
 	Account  posture.AccountID
 	Location string // posture.Global when it has no location
 	Name     string // parts of a nested name joined by slashes
-	Short    string // the last part
+	Short    string // the last part of Name; all of it if its form has {name*}
 	Path     string // the name in calls: "projects/p/zones/z/instances/vm"
 }
 
@@ -139,8 +139,8 @@ func relativeName(name string) string {
 // IsGoogleName reports whether a text is a name that includes its project.
 func IsGoogleName(text string) bool { return strings.HasPrefix(relativeName(text), "projects/") }
 
-// Match parses a name or link that has one of the forms. With part, the name may
-// continue below the resource.
+// Match parses a name or link that has one of the forms. If part is true, the name may have
+// further segments after the form: it is then that of something below the resource.
 func (fs GoogleForms) Match(v Vars, name string, part bool) (GoogleName, bool) {
 	for i := range fs {
 		if found, ok := fs[i].match(v, name, part); ok {
@@ -160,7 +160,8 @@ func (fs GoogleForms) Ref(v Vars, name string) (GoogleName, bool) {
 	return GoogleName{}, false
 }
 
-// canonical returns the name in the first form if that has the same parts.
+// canonical completes a name that was found in the form f. Its path becomes that of the first
+// form with the same parts, if such a form is declared before f.
 func (fs GoogleForms) canonical(f *GoogleForm, v Vars, found GoogleName) GoogleName {
 	for i := range fs {
 		first := &fs[i]
@@ -179,7 +180,7 @@ func (fs GoogleForms) canonical(f *GoogleForm, v Vars, found GoogleName) GoogleN
 
 func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 	segments := strings.Split(relativeName(name), "/")
-	if len(segments) != len(f.segments) && (!part || len(segments) < len(f.segments)) {
+	if len(segments) < len(f.segments) || len(segments) > len(f.segments) && !part {
 		return GoogleName{}, false
 	}
 	segments = segments[:len(f.segments)]
@@ -225,10 +226,11 @@ func (f *GoogleForm) match(v Vars, name string, part bool) (GoogleName, bool) {
 
 // ParseBare parses a name without a project, of a resource that has no location.
 func (fs GoogleForms) ParseBare(v Vars, name string) (GoogleName, bool) {
-	return fs.bare(v, posture.Global, name, false)
+	const local = false
+	return fs.bare(v, posture.Global, name, local)
 }
 
-// BareNamesHaveSlashes reports whether bare names of the type may contain slashes, so that they
+// BareNamesHaveSlashes reports whether bare names of the type may contain slashes. Such names
 // cannot be distinguished from paths.
 func (fs GoogleForms) BareNamesHaveSlashes() bool {
 	return slices.ContainsFunc(fs, func(f GoogleForm) bool { return f.slashes })
@@ -253,19 +255,21 @@ func (fs GoogleForms) bare(v Vars, location, name string, local bool) (GoogleNam
 			continue
 		}
 		if full, ok := fs[i].spell(string(v.Account), location, name); ok {
-			return fs[i].match(v, full, false)
+			const part = false // full has all segments of the form and no more
+			return fs[i].match(v, full, part)
 		}
 	}
 	return GoogleName{}, false
 }
 
-// spell returns the name of an entity in this form.
+// spell returns the path of an entity in this form. It returns false if the name has more or
+// fewer parts than the form.
 func (f *GoogleForm) spell(project, location, name string) (string, bool) {
 	parts := strings.Split(name, "/")
 	if f.slashes {
 		parts = []string{url.PathEscape(name)}
 	}
-	if !f.has("{name}") && name == project {
+	if !f.has("{name}") && name == project { // the resource is the project itself
 		parts = nil
 	}
 	segments := make([]string, len(f.segments))

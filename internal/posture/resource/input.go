@@ -107,7 +107,7 @@ func (val value) usedCalls() (names []string) {
 	for _, element := range val.list {
 		names = append(names, element.usedCalls()...)
 	}
-	return append(names, val.template.answers()...)
+	return append(names, val.template.usedCalls()...)
 }
 
 // JSON returns the input for an item. It omits members whose template yields no

@@ -52,7 +52,7 @@ func TestVisitAgreesWithEval(t *testing.T) {
 			e := Expr{source: path, parts: []part{{path: newPath(path)}}}
 			var got []string
 			e.Visit(item, Vars{}, func(value gjson.Result) {
-				if e.parts[0].path.list != "" { // Visit passes single elements, otherwise the whole list
+				if e.parts[0].path.list != "" { // then Visit passes each element, otherwise the whole list
 					got = append(got, value.Raw)
 				} else {
 					got = elements(value)

@@ -94,33 +94,33 @@ func ParseARN(text string) (ARN, bool) {
 
 // Match returns the name of the entity that an ARN denotes.
 func (ps Patterns) Match(a ARN) (name string, ok bool) {
-	for _, p := range ps {
-		if p.service != a.Service || p.account != "{account}" && p.account != a.Account {
-			continue
-		}
-		if name, ok := p.matchResource(a.Resource); ok {
-			return name, true
-		}
-	}
-	return "", false
+	return ps.firstMatch(a.Resource, func(p *Pattern) bool {
+		return p.service == a.Service && (p.account == "{account}" || p.account == a.Account)
+	})
 }
 
 // MatchResource is Match for the last part of an ARN: "alias/web". It uses only the
 // patterns in which only the name varies and a literal text precedes it; the others
 // could match any text.
 func (ps Patterns) MatchResource(resource string) (name string, ok bool) {
-	for _, p := range ps {
-		if name, ok := p.matchResource(resource); ok && p.prefix+resource != resource {
-			return name, true
-		}
-	}
-	return "", false
+	return ps.firstMatch(resource, func(p *Pattern) bool { return p.prefix != "" })
 }
 
-// MatchLastPart is Match for a text that can only be the last part of an ARN: "table/orders".
+// MatchLastPart is MatchResource for a text that is certainly the last part of an ARN:
+// "table/orders". It uses all patterns.
 func (ps Patterns) MatchLastPart(text string) (name string, ok bool) {
-	for _, p := range ps {
-		if name, ok := p.matchResource(text); ok {
+	return ps.firstMatch(text, func(*Pattern) bool { return true })
+}
+
+// firstMatch returns the name of the entity by the last part of its ARN. It takes the first
+// matching pattern of those for which use returns true.
+func (ps Patterns) firstMatch(resource string, use func(*Pattern) bool) (name string, ok bool) {
+	for i := range ps {
+		p := &ps[i]
+		if !use(p) {
+			continue
+		}
+		if name, ok := p.matchResource(resource); ok {
 			return name, true
 		}
 	}
@@ -154,6 +154,7 @@ func (p *Pattern) Format(v Vars, name string) string {
 		account = p.account
 	}
 	resource := optional.Replace(p.resource)
+	// Every {name} but the last gets one part of the name; the last gets the rest.
 	for n := strings.Count(resource, "{name}"); n > 1; n-- {
 		var part string
 		part, name, _ = strings.Cut(name, "/")

@@ -44,7 +44,7 @@ type Property struct {
 	// Is converts a string to a bool: true when it is one of these. A list is true
 	// when one of its elements is.
 	Is Strings `yaml:"is"`
-	// NotEmpty converts a list or object to a bool: true when it is not empty.
+	// NotEmpty converts a list, object or string to a bool: true when it is not empty.
 	NotEmpty bool `yaml:"notEmpty"`
 	// Map maps values of the cloud to values of the property.
 	Map map[string]string `yaml:"map"`

@@ -86,10 +86,10 @@ type Type struct {
 	lines map[string]int // line numbers of members and elements: "doc", "calls[1]"
 }
 
-// File returns the path below its root of the file that declares the type.
+// File returns the path of the file that declares the type, below the loaded root.
 func (t *Type) File() string { return t.file }
 
-// Where returns the path, for error messages, of the file that declares the type.
+// Where returns the path of the file that declares the type, for error messages.
 func (t *Type) Where() string { return t.where }
 
 // Root returns the index of the loaded root that contains the file.
@@ -216,13 +216,13 @@ func (c *Call) Static() bool {
 func (c *Call) UsesAnswersOf() []string {
 	names := append(c.When.Answers(), c.Input.usedCalls()...)
 	for _, p := range c.Properties {
-		names = append(names, p.At.answers()...)
+		names = append(names, p.At.usedCalls()...)
 	}
 	for _, e := range c.Edges {
-		names = append(names, e.Ref.answers()...)
+		names = append(names, e.Ref.usedCalls()...)
 	}
 	for _, d := range c.Derive {
-		names = append(names, d.At.answers()...)
+		names = append(names, d.At.usedCalls()...)
 	}
 	return names
 }
@@ -319,7 +319,7 @@ func (cs *Conditions) UnmarshalYAML(node *yaml.Node) error {
 // Answers returns the names of the calls whose responses the conditions use.
 func (cs Conditions) Answers() (names []string) {
 	for _, c := range cs {
-		names = append(names, c.At.answers()...)
+		names = append(names, c.At.usedCalls()...)
 	}
 	return names
 }

@@ -12,8 +12,9 @@ import (
 	simaws "vigil/internal/sim/aws"
 )
 
-// TestIAMTypesShareCalls checks that the types of IAM share the response with all users,
-// groups, roles and policies, and the credential report: it is read once in a run.
+// TestIAMTypesShareCalls checks that the types of IAM share the responses with all users,
+// groups, roles and policies, the credential report and the account summary: each of these
+// calls is made once in a run.
 func TestIAMTypesShareCalls(t *testing.T) {
 	t.Parallel()
 	c := start(t, simaws.Options{Seed: 3, Size: 20})

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/sim/gateway/gatewaytest"
 )
 
-// cloud is a simulated AWS and a source that reads it through real TLS.
+// cloud is a simulated AWS, with the options of a source that reads it through real TLS.
 type cloud struct {
 	*simaws.Cloud
 	gateway *gateway.Gateway

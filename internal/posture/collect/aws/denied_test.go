@@ -46,7 +46,7 @@ func TestRoleWithoutPermissions(t *testing.T) {
 // and that the error names the missing permission.
 func TestDeniedCallsLeavePropertiesUnknown(t *testing.T) {
 	t.Parallel()
-	// No resource violates a rule: start would replace a share of 0.
+	// With a negative share, no resource violates a rule. start would replace 0 by its default.
 	options := simaws.Options{Seed: 4, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}}
 	base := start(t, options)
 	complete := collecttest.All(t, aws.New(base.options), base.access(0))

@@ -39,7 +39,7 @@ func TestValidate(t *testing.T) {
 		"a wrong external id":             {c.options, accessTo(a.ID, a.RoleArn, "guess"), posture.AccountValidationFailed, "external id", false},
 		"no external id":                  {c.options, accessTo(a.ID, a.RoleArn, ""), posture.AccountValidationFailed, "trust policy", false},
 		"an unknown role":                 {c.options, accessTo(a.ID, a.RoleArn+"x", a.ExternalID), posture.AccountValidationFailed, a.RoleArn + "x", false},
-		"another account's":               {c.options, accessTo("123456789012", a.RoleArn, a.ExternalID), posture.AccountValidationFailed, "123456789012", false},
+		"a role of another account":       {c.options, accessTo("123456789012", a.RoleArn, a.ExternalID), posture.AccountValidationFailed, "123456789012", false},
 		"not a role":                      {c.options, accessTo(a.ID, "nonsense", a.ExternalID), posture.AccountValidationFailed, "role", false},
 		"a role without permissions":      {c.options, accessTo(a.ID, a.DeniedRoleArn, a.ExternalID), posture.AccountDenyAccess, "ec2:DescribeRegions", false},
 		"wrong credentials of the server": {stranger, c.access(0), "", "", true},
@@ -216,7 +216,7 @@ func TestExpiredSessionIsRenewed(t *testing.T) {
 		t.Errorf("failures %v, want none", got.Failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 4 {
-		t.Errorf("%d sessions were requested", n)
+		t.Errorf("%d sessions were requested, want at least 4", n)
 	}
 }
 
@@ -229,17 +229,19 @@ func TestSessionsAreRenewedBeforeExpiry(t *testing.T) {
 		defer mu.Unlock()
 		return now
 	}})
-	// Sessions that last no longer than the margin are renewed for every call.
+	// The clock of the simulated cloud is slow, so that its sessions of 15 minutes expire ten
+	// seconds from now. The client renews a session at least 45 seconds before it expires, and
+	// thus renews these sessions for every call.
 	c.options.SessionLength = 15 * time.Minute
 	mu.Lock()
-	now = now.Add(-14*time.Minute - 50*time.Second) // so that they expire ten seconds from now
+	now = now.Add(-14*time.Minute - 50*time.Second)
 	mu.Unlock()
 	got := collecttest.All(t, aws.New(c.options), c.access(0), "AWS.EC2.Vpc", "AWS.EC2.Volume")
 	if len(got.Failures) > 0 {
 		t.Errorf("failures %v, want none", got.Failures)
 	}
 	if n := c.gateway.Faults.Calls()[gateway.Call{Cloud: "aws", Region: "us-east-1", Service: "sts", Action: "AssumeRole"}]; n < 3 {
-		t.Errorf("%d sessions were requested", n)
+		t.Errorf("%d sessions were requested, want at least 3", n)
 	}
 }
 
@@ -370,6 +372,7 @@ func TestAccountsAreIsolated(t *testing.T) {
 		group.Go(func() {
 			got := collecttest.All(t, source, c.access(i))
 			other := c.Account(1 - i).ID
+			// The entity of the account itself names the management account of the organisation.
 			for id, e := range got.Entities {
 				if string(e.Account) != c.Account(i).ID || strings.Contains(text(t, e), other) && e.Type != "AWS.Account.Account" {
 					t.Errorf("%s of account %d refers to the other account", id, i)

@@ -55,7 +55,7 @@ func (i *Identity) config(ctx context.Context) (aws.Config, error) {
 
 // assume returns the credentials of a role, which are renewed before they expire.
 func (src *Source) assume(p partition, role arn.ARN, externalID string) (*aws.CredentialsCache, error) {
-	client, err := src.client(src.credentials, "")
+	client, err := src.ownClient()
 	if err != nil {
 		return nil, err
 	}

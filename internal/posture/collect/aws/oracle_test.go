@@ -45,7 +45,7 @@ func has(e posture.Entity, name, value string) bool {
 	return slices.ContainsFunc(all(e, name), func(p posture.Property) bool { return p.String == value })
 }
 
-// isOlderThan reports whether a time is more than some days ago.
+// isOlderThan reports whether the time in a property is more than some days ago.
 func (d accountData) isOlderThan(e posture.Entity, name string, days int) bool {
 	t, err := time.Parse(time.RFC3339, str(e, name))
 	return err == nil && t.Before(d.today.AddDate(0, 0, -days))
@@ -82,8 +82,11 @@ func (d accountData) allowsInternet(e posture.Entity, ports ...int64) bool {
 			}
 		}
 		within := func(port int64) bool { return from <= port && port <= to && (protocol == "tcp" || protocol == "-1") }
-		ipv4 := get(d.Entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
-		return len(ports) == 0 && ipv4 && (protocol == "tcp" || protocol == "udp" || protocol == "-1") || slices.ContainsFunc(ports, within)
+		if len(ports) == 0 {
+			ipv4 := get(d.Entities[edge.To], "ipVersion").Long == 4 // simulated instances have only IPv4 addresses
+			return ipv4 && (protocol == "tcp" || protocol == "udp" || protocol == "-1")
+		}
+		return slices.ContainsFunc(ports, within)
 	})
 }
 

@@ -73,7 +73,7 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	if src.self.name != "" {
 		return src.self.name, nil
 	}
-	client, err := src.client(src.credentials, "")
+	client, err := src.ownClient()
 	if err != nil {
 		return "", err
 	}
@@ -85,9 +85,9 @@ func (src *Source) Principal(ctx context.Context) (string, error) {
 	return src.self.name, nil
 }
 
-// principalOf returns the principal of a caller that trust policies name: for a session of a
-// role, the role. The ARN of a session lacks the path of its role, so the result is wrong for a
-// role that has a path.
+// principalOf returns the principal that trust policies must name to trust a caller. If the
+// caller is a session of a role, that is the role. The ARN of a session lacks the path of its
+// role, so the result is wrong for a role that has a path.
 func principalOf(caller string) string {
 	a, err := arn.Parse(caller)
 	if err != nil {

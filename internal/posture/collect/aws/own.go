@@ -24,7 +24,7 @@ func (src *Source) Caller(ctx context.Context) (Caller, error) {
 	if _, err := src.credentials.Retrieve(ctx); err != nil {
 		return Caller{}, &identityError{"no credentials for AWS were found in the environment: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE after aws configure or aws sso login", err}
 	}
-	client, err := src.client(src.credentials, "")
+	client, err := src.ownClient()
 	if err != nil {
 		return Caller{}, err
 	}

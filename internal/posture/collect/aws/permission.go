@@ -87,6 +87,7 @@ func Policies(c *resource.Catalog) [][]byte {
 	}}
 	var policies [][]byte
 	for start := 0; start < len(allowed); {
+		// allowed is sorted: allowed[start:end] are all actions of one service.
 		service, _, _ := strings.Cut(allowed[start], ":")
 		end := start
 		for end < len(allowed) && strings.HasPrefix(allowed[end], service+":") {

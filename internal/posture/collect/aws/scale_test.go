@@ -74,13 +74,13 @@ func TestRateOfResources(t *testing.T) {
 type limitedAccount struct {
 	source *Source
 	limits *collect.Limits
-	list   string // call
-	items  string // answer of the list
+	list   string // name of the call that lists the type
+	items  string // answer to this call
 	calls  atomic.Int64
 }
 
-// Pages implements [collect.Transport]. Keys are customer managed, and everything else has
-// its default.
+// Pages implements [collect.Transport]. Keys are customer managed. All other calls for a
+// resource return an empty object.
 func (a *limitedAccount) Pages(ctx context.Context, r *resource.Request, _ string, _ []byte, page func(gjson.Result) error) error {
 	a.calls.Add(1)
 	service, operation, _ := strings.Cut(r.Call, ".")

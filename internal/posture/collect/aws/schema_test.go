@@ -137,7 +137,8 @@ func noteCases(t *testing.T, read map[string]bool) {
 	}
 }
 
-// checkEntities compares entities with the declarations and records what was read.
+// checkEntities compares entities with the declarations. It records what was read, by entity
+// and by type.
 func checkEntities(t *testing.T, got collecttest.Read, all map[posture.EntityType]collect.Declaration, read map[string]bool) {
 	t.Helper()
 	for _, e := range got.Entities {
@@ -151,6 +152,7 @@ func checkEntities(t *testing.T, got collecttest.Read, all map[posture.EntityTyp
 				t.Errorf("%s: the property %s of kind %s is not declared", e.ID, p.Name, p.Type)
 				continue
 			}
+			// A list has one property of this name per item.
 			if key := string(e.ID) + " " + p.Name; !d.Properties[i].List && read[key] {
 				t.Errorf("%s: the property %s is duplicated", e.ID, p.Name)
 			} else {
@@ -211,7 +213,8 @@ func TestSingleReadsAgree(t *testing.T) {
 	}
 }
 
-// nameOf returns the last part of an entity's id.
+// nameOf returns the last part of an entity's id. The location in the id is the entity's region,
+// or posture.Global for types whose ids have no region.
 func nameOf(e posture.Entity) string {
 	for _, region := range []string{e.Region, posture.Global} {
 		if name, ok := strings.CutPrefix(string(e.ID), string(e.Type.ID(e.Account, region, ""))); ok {
@@ -252,6 +255,7 @@ func TestDeclaredPermissionsMatchCalls(t *testing.T) {
 	for kind, d := range declarations() {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
+			// With a negative share, no resource violates a rule.
 			c := start(t, simaws.Options{Seed: 7, Regions: []string{"us-east-1"}, Shares: world.Shares{Default: -1}})
 			source := aws.New(c.options)
 			session, err := source.Open(t.Context(), c.access(0))
@@ -281,7 +285,7 @@ func TestDeclaredPermissionsMatchCalls(t *testing.T) {
 				}
 			}
 			for _, p := range d.Permissions {
-				if !requested[p] && len(names) > 0 { // a type that is not simulated only reads its list
+				if !requested[p] && len(names) > 0 { // of a type that is not simulated, only the list is requested
 					t.Errorf("%s is declared and not used", p)
 				}
 			}
@@ -341,7 +345,7 @@ func TestRuleInputsAreDeclared(t *testing.T) {
 	}
 	for _, r := range collecttest.Needs(t, "aws") {
 		for _, p := range r.Permissions {
-			if !granted[p] && p != "s3:GetPublicAccessBlock" { // the name of the call, not of the permission
+			if !granted[p] && p != "s3:GetPublicAccessBlock" { // rules state the name of this call instead of its permission
 				t.Errorf("%s: no call needs the permission %s", r.ID, p)
 			}
 		}

@@ -27,7 +27,7 @@ type hub struct {
 	mu      sync.Mutex
 	batches []int  // number of findings in each import
 	answer  string // response to an import; reports success when empty
-	status  int    // of this response; 200 when 0
+	status  int    // of this response; 200 when 0. Others come with the error code InvalidAccessException
 }
 
 var hubSession = awssdk.Credentials{AccessKeyID: "ASIAHUB", SecretAccessKey: "secret", SessionToken: "token"}

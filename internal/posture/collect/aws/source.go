@@ -33,9 +33,9 @@ type Options struct {
 	HTTP *http.Client
 	// Identity is the identity of Vigil that assumes customers' roles.
 	Identity Identity
-	// OwnAccount allows reading an account without a role by the identity of Vigil
-	// itself, if the identity belongs to the account. It is for scans that users start
-	// with their own credentials; a server never sets it.
+	// OwnAccount allows reading the account that the identity of Vigil itself belongs to
+	// without assuming a role, and assuming roles that require no external id. It is for
+	// scans that users start with their own credentials; a server never sets it.
 	OwnAccount bool
 	// Endpoint, when not empty, is the address of all services in all regions, for
 	// emulators of AWS such as moto.
@@ -119,8 +119,12 @@ func (src *Source) client(credentials aws.CredentialsProvider, account posture.A
 	return awsapi.New(o)
 }
 
-// limitKey returns the rate limit that a call counts against: its own if its declaration
-// states one, or that of the service.
+// ownClient returns a client that signs with the credentials of Vigil and counts its calls
+// against the rate limits of no account.
+func (src *Source) ownClient() (*awsapi.Client, error) { return src.client(src.credentials, "") }
+
+// limitKey returns the rate limit that a call counts against: the call's own if the
+// catalog declares one, or else that of the service.
 func (src *Source) limitKey(account posture.AccountID, a awsapi.Attempt) collect.Key {
 	k := collect.Key{Provider: posture.AWS, Account: account, Region: a.Region, Service: permissionPrefix(a.Service)}
 	if call := a.Service + "." + a.Operation; src.options.Catalog.Rate(call) > 0 {

@@ -53,7 +53,7 @@ func (t *trustedRoles) forget(k trustKey) {
 // such a role could have Vigil read the account for them (the confused deputy problem).
 func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, externalID string) error {
 	const advice = "; its trust policy must compare sts:ExternalId with the external id of the credential by StringEquals"
-	if externalID == "" {
+	if externalID == "" { // the caller has already assumed the role, without an external id
 		return &identityError{role.String() + " can be assumed without an external id" + advice, collect.ErrIdentity}
 	}
 	key := trustKey{role.String(), externalID}
@@ -78,7 +78,7 @@ func (src *Source) checkTrust(ctx context.Context, p partition, role arn.ARN, ex
 // accepts reports whether a role can be assumed with an external id. It discards the
 // credentials.
 func (src *Source) accepts(ctx context.Context, p partition, role arn.ARN, externalID string) (bool, error) {
-	client, err := src.client(src.credentials, "")
+	client, err := src.ownClient()
 	if err != nil {
 		return false, err
 	}

@@ -21,8 +21,8 @@ type chunk [32 << 10]byte
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// readBody reads a body of at most one byte more than the decoder accepts. The body must be
-// freed.
+// readBody reads a body. Of a body that is too large, it reads one byte more than the decoder
+// accepts, so the decoder rejects it. The caller must free the body.
 func readBody(from io.Reader) (*body, error) {
 	b := new(body)
 	from = io.LimitReader(from, wire.MaxSize+1)

@@ -14,7 +14,7 @@ func TestBodiesOfEverySize(t *testing.T) {
 	for _, n := range []int{0, 1, size - 1, size, size + 1, 3 * size, 3*size + 7} {
 		want := bytes.Repeat([]byte("0123456789"), n/10+1)[:n]
 		for name, reader := range map[string]io.Reader{
-			"whole": bytes.NewReader(want), "halves": iotest.HalfReader(bytes.NewReader(want)), "end with data": iotest.DataErrReader(bytes.NewReader(want)),
+			"whole": bytes.NewReader(want), "halves": iotest.HalfReader(bytes.NewReader(want)), "EOF with the last bytes": iotest.DataErrReader(bytes.NewReader(want)),
 		} {
 			b, err := readBody(reader)
 			if err != nil {

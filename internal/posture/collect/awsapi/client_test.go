@@ -21,7 +21,8 @@ import (
 	"vigil/internal/posture/collect/awsapi/wire"
 )
 
-// serve returns a client whose calls, to whatever host, go to a handler.
+// serve returns a client that sends its calls to a handler, whatever their host. If o.HTTP is
+// set, the client uses that instead.
 func serve(t *testing.T, o awsapi.Options, handler http.HandlerFunc) *awsapi.Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -52,8 +53,8 @@ func TestRequestEncoding(t *testing.T) {
 	for _, tt := range []struct {
 		service, operation string
 		input              any
-		want               string // method, host, path and query, Content-Type, body
-		scope              string
+		want               string // method, host, path and query, Content-Type, body; the last two are empty without a body
+		scope              string // region and service of the signature
 	}{
 		{"ec2", "DescribeInstances", in{"InstanceIds": []any{"i-1", "i-2"}, "MaxResults": 5},
 			"POST ec2.eu-west-1.amazonaws.com / application/x-www-form-urlencoded Action=DescribeInstances&InstanceId.1=i-1&InstanceId.2=i-2&MaxResults=5&Version=2016-11-15", "eu-west-1/ec2"},
@@ -101,7 +102,7 @@ func TestInvalidInputsAreNotSent(t *testing.T) {
 	for _, tt := range []struct {
 		service, operation string
 		input              any
-		path               string
+		path               string // of the member that is wrong
 	}{
 		{"ec2", "DescribeInstances", in{"InstanceIDs": []any{"i"}}, "InstanceIDs"},
 		{"ec2", "DescribeInstances", in{"Filters": []any{in{"Name": 5}}}, "Filters[0].Name"},
@@ -118,7 +119,7 @@ func TestInvalidInputsAreNotSent(t *testing.T) {
 		_, err := c.Call(t.Context(), tt.service, tt.operation, "us-east-1", tt.input)
 		wrong, ok := errors.AsType[*wire.InputError](err)
 		if !ok || wrong.Path != tt.path {
-			t.Errorf("%s %s with %v: %v, want something about %s", tt.service, tt.operation, tt.input, err, tt.path)
+			t.Errorf("%s %s with %v: %v, want an InputError about %s", tt.service, tt.operation, tt.input, err, tt.path)
 		}
 	}
 	if _, err := c.Call(t.Context(), "sqs", "SendMessage", "us-east-1", nil); !errors.Is(err, model.ErrUnknown) {
@@ -157,7 +158,7 @@ func TestErrorsOfEveryProtocol(t *testing.T) {
 		{"lambda", "ListFunctions", nil, 400, "", `{"code":"BadThing","message":"m"}`, awsapi.Error{Code: "BadThing", Message: "m"}},
 		{"lambda", "ListFunctions", nil, 404, "", `<html>nothing</html>`, awsapi.Error{Code: "NotFound"}},
 		{"ec2", "DescribeInstances", nil, 404, "", `<html><p>nothing`, awsapi.Error{Code: "NotFound"}},
-		{"kms", "ListKeys", nil, 400, "", `{"__type":"ValidationException","message":"x` + strings.Repeat("é", 1500) + `"}`, // cut between characters
+		{"kms", "ListKeys", nil, 400, "", `{"__type":"ValidationException","message":"x` + strings.Repeat("é", 1500) + `"}`, // cut to 2,000 bytes, but not within a character
 			awsapi.Error{Code: "ValidationException", Message: "x" + strings.Repeat("é", 999)}},
 		// CBOR of {"__type": "aws.x#ResourceNotFoundException", "message": "m"}.
 		{"eventbridgev2", firstOf("eventbridgev2"), nil, 404, "", "\xa2\x66__type\x78\x1faws.x#ResourceNotFoundException\x67message\x61m",
@@ -182,7 +183,7 @@ func TestErrorsOfEveryProtocol(t *testing.T) {
 	}
 }
 
-// firstOf returns an operation of a service that needs no input.
+// firstOf returns the first of a service's operations that need no input.
 func firstOf(service string) string {
 	for _, name := range awsapi.Operations(service) {
 		op, err := awsapi.Describe(service, name)
@@ -278,7 +279,7 @@ func TestBucketRegionRedirect(t *testing.T) {
 	})
 	for range 2 {
 		answer, err := c.Call(t.Context(), "s3", "GetBucketTagging", "us-east-1", in{"Bucket": "far-bucket"})
-		if err != nil || string(answer) != `{"TagSet":[]}` {
+		if err != nil || answer != `{"TagSet":[]}` {
 			t.Errorf("the tags of the bucket are %s, %v; want none", answer, err)
 		}
 	}
@@ -292,8 +293,9 @@ func TestBucketRegionRedirect(t *testing.T) {
 	}
 }
 
-// TestConcurrentCallsFollowTheRedirectOfOneBucket holds the responses to both first attempts
-// until both were sent, so that the second is redirected after the first stored the region.
+// TestConcurrentCallsFollowTheRedirectOfOneBucket holds the responses to the first attempts of two
+// calls until both attempts were sent. One call is then redirected although the other call has
+// already stored the region of the bucket.
 func TestConcurrentCallsFollowTheRedirectOfOneBucket(t *testing.T) {
 	t.Parallel()
 	const calls = 2
@@ -340,7 +342,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("asked for %s", r.URL)
 			}
 			_, _ = io.WriteString(w, "<L><ResourceRecordSets/><IsTruncated>false</IsTruncated><NextRecordName>x</NextRecordName><MaxItems>1</MaxItems></L>")
-		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListWebACLs"): // AWS's model has no pagination for it; package model adds it
+		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListWebACLs"): // AWS does not publish its pagination; package model infers it
 			page := `{}`
 			if !strings.Contains(string(body), "NextMarker") {
 				page = `{"NextMarker":"m"}`
@@ -348,7 +350,7 @@ func TestPages(t *testing.T) {
 			_, _ = io.WriteString(w, page)
 		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListKeys"):
 			_, _ = io.WriteString(w, `{"Truncated":true,"NextMarker":"same"}`)
-		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListAliases"): // a, b, c, b, c, ...
+		case strings.Contains(r.Header.Get("X-Amz-Target"), "ListAliases"): // the tokens are a, b, c, b, c, ...
 			next := "b"
 			if strings.Contains(string(body), `"b"`) {
 				next = "c"

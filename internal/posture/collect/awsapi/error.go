@@ -28,8 +28,8 @@ type Error struct {
 	RequestID  string
 	RetryAfter time.Duration // the pause that AWS requests, or zero
 
-	bucketRegion string
-	date         time.Time
+	bucketRegion string    // region of the bucket, if S3 returns it
+	date         time.Time // time of the response by the clock of AWS, or zero
 }
 
 func (e *Error) Error() string {
@@ -101,6 +101,7 @@ func (x *exchange) failure(answer *http.Response, body []byte) error {
 	e.date, _ = http.ParseTime(answer.Header.Get("Date"))
 	if after := answer.Header.Get("Retry-After"); after != "" {
 		if seconds, err := strconv.Atoi(after); err == nil && seconds > 0 {
+			// The inner min prevents an overflow of the product.
 			e.RetryAfter = min(time.Duration(min(seconds, 1<<20))*time.Second, maxRetryAfter)
 		} else if at, err := http.ParseTime(after); err == nil {
 			e.RetryAfter = min(max(at.Sub(x.client.options.Now()), 0), maxRetryAfter)

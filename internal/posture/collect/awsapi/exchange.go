@@ -91,21 +91,24 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // try makes one attempt. The timeout also covers a response that stalls. The transport and the
-// credentials provider have shorter time limits of their own, whose errors match
-// context.DeadlineExceeded too: callers would take them for the end of the run.
+// credentials provider have shorter time limits of their own. The errors of all these limits match
+// context.DeadlineExceeded, which callers would take for the end of the run: try returns ErrSlow
+// or a credentialsError instead.
 func (x *exchange) try(ctx context.Context) (string, error) {
 	attempt, cancel := context.WithTimeout(ctx, x.client.options.Timeout)
 	defer cancel()
 	answer, err := x.send(attempt)
-	switch {
-	case err == nil, ctx.Err() != nil, attempt.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
+	if err == nil || ctx.Err() != nil {
 		return answer, err
-	case attempt.Err() == nil:
-		if missing, ok := errors.AsType[*credentialsError](err); ok {
-			// Keep only the text, which gives the reason, such as no metadata service: the error itself
-			// matches context.DeadlineExceeded.
-			return "", &credentialsError{errors.New(missing.err.Error())}
-		}
+	}
+	timedOut := attempt.Err() != nil
+	if !timedOut && !errors.Is(err, context.DeadlineExceeded) {
+		return "", err
+	}
+	if missing, ok := errors.AsType[*credentialsError](err); ok && !timedOut {
+		// Keep only the text, which gives the reason, such as no metadata service: the error itself
+		// matches context.DeadlineExceeded.
+		return "", &credentialsError{errors.New(missing.err.Error())}
 	}
 	return "", fmt.Errorf("%s %s in %s: %w", x.op.Service.Name, x.op.Name, x.region, ErrSlow)
 }

@@ -30,7 +30,7 @@ func (c *Client) Pages(ctx context.Context, service, operation, region string, i
 			return
 		}
 		page := op.Paging()
-		used := map[string]bool{} // tokens of pages
+		used := map[string]bool{} // the tokens of the pages so far
 		for {
 			answer, err := c.call(ctx, op, region, values)
 			if err != nil || page == nil {
@@ -64,7 +64,7 @@ func nextTokens(p *model.Page, answer string) ([]string, bool) {
 	}
 	tokens, hasToken := make([]string, len(p.Output)), false
 	for i, expression := range p.Output {
-		tokens[i] = strings.Clone(lookup(answer, expression).String()) // without the response that it is part of
+		tokens[i] = strings.Clone(lookup(answer, expression).String()) // a copy: a substring would keep the whole response in memory
 		hasToken = hasToken || tokens[i] != ""
 	}
 	return tokens, hasToken

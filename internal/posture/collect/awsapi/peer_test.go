@@ -15,8 +15,9 @@ import (
 	"vigil/internal/posture/collect/awsapi"
 )
 
-// A peer is a moto server, an independent emulator of all AWS services. It identifies the
-// service by host name and by the scope of the signature.
+// A peer is the address of a server that gets the calls to all hosts: a moto server, which is an
+// independent emulator of all AWS services, or the server of a test; see serve. moto identifies the
+// service by the host name and by the scope of the signature.
 type peer string
 
 func (p peer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -113,7 +114,6 @@ func TestPeerAnswers(t *testing.T) {
 	api := gjson.Get(call(t, byHost, "apigateway", "GetRestApis", nil), "items.0.id").String()
 	call(t, byHost, "iam", "GenerateCredentialReport", nil) // the first call starts the generation
 	topic := gjson.Get(call(t, byHost, "sns", "ListTopics", nil), "Topics.0.TopicArn").String()
-	type in = map[string]any
 	for _, tt := range []struct {
 		service, operation string
 		input              in
@@ -133,7 +133,7 @@ func TestPeerAnswers(t *testing.T) {
 		{"dynamodb", "DescribeTable", in{"TableName": "t"}, "Table.TableStatus", "ACTIVE"},
 		{"s3", "ListBuckets", nil, "Buckets.#.Name", `["files-one","dotted.bucket"]`},
 		{"s3", "GetBucketTagging", in{"Bucket": "files-one"}, "TagSet", `[{"Key":"k","Value":"v"}]`},
-		{"s3", "GetBucketLocation", in{"Bucket": "files-one"}, "@this", "{}"},
+		{"s3", "GetBucketLocation", in{"Bucket": "files-one"}, "@this", "{}"}, // S3 returns no name for us-east-1
 		{"s3", "GetBucketAcl", in{"Bucket": "dotted.bucket"}, "Grants.0.Grantee.Type", "CanonicalUser"},
 		{"s3", "ListObjectsV2", in{"Bucket": "files-one", "MaxKeys": 2}, "Contents.#.Key", `["a","b"]`},
 		{"s3", "HeadObject", in{"Bucket": "files-one", "Key": "a"}, "ContentLength", "12"},

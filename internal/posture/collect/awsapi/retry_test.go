@@ -155,6 +155,7 @@ func TestClockSkewIsAdjusted(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, code := range []string{"RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException"} {
+		// With nil, serve uses fixed credentials.
 		for name, provider := range map[string]aws.CredentialsProvider{"fixed": nil, "renewable": &renewable{}} {
 			c := serve(t, awsapi.Options{Credentials: provider, Now: func() time.Time { return now }}, skewedServer(now.Add(time.Hour), code))
 			if _, err := c.Call(t.Context(), "kms", "ListKeys", "us-east-1", nil); err != nil {

@@ -82,8 +82,8 @@ const (
 	resourceGroupVersion = "2021-04-01"
 )
 
-// Open implements [collect.Source]. It requests a token and reads the subscription, which
-// any role on it allows.
+// Open implements [collect.Source]. It requests a token and reads the subscription. Any role on
+// the subscription allows that.
 func (src *Source) Open(ctx context.Context, a posture.Access) (collect.Session, error) {
 	s, err := src.open(ctx, a)
 	if err != nil {
@@ -104,7 +104,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	if err != nil {
 		return nil, err
 	}
-	if s.tenant == "" {
+	if s.tenant == "" { // with Options.Credential there is no DirectoryId
 		s.tenant = strings.ToLower(subscription.Get("tenantId").String())
 	}
 	return s, nil

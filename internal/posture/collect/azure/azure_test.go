@@ -53,7 +53,7 @@ func undeclared(d collect.Declaration, e *collect.Resource, all map[posture.Enti
 			problems = append(problems, "property "+p.Name+" is not declared")
 		case p.Type != want.Kind:
 			problems = append(problems, "property "+p.Name+" is a "+p.Type)
-		case i > 0 && e.Properties[i-1].Name == p.Name && !want.List:
+		case i > 0 && e.Properties[i-1].Name == p.Name && !want.List: // list has sorted the properties
 			problems = append(problems, "property "+p.Name+" occurs twice")
 		}
 	}

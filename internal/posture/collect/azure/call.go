@@ -187,7 +187,7 @@ func call(ctx context.Context, to pipelines, address, permission string) (gjson.
 	return gjson.ParseBytes(body), err
 }
 
-// pages calls page for every page of a list. With keep, the session caches the list for
+// pages calls page for every page of a list. If keep is true, the session caches the list for
 // other types that need it.
 func (s *session) pages(ctx context.Context, address, permission string, keep bool, page func(gjson.Result) error) error {
 	visited := map[string]bool{}
@@ -196,7 +196,7 @@ func (s *session) pages(ctx context.Context, address, permission string, keep bo
 		var answer gjson.Result
 		var err error
 		if keep {
-			answer, err = s.memo.read(ctx, address, read)
+			answer, err = s.memo.get(ctx, address, read)
 		} else {
 			answer, err = read()
 		}
@@ -214,8 +214,8 @@ func (s *session) pages(ctx context.Context, address, permission string, keep bo
 }
 
 // follow returns the URL of the next page, or "" after the last. The next page must be on
-// the same host, because the token must not be sent to another one. It must not have been
-// visited, because the list would not end.
+// the same host, because the token must not be sent to another one. A page that was visited before
+// is an error, because the list would not end.
 func follow(address string, answer gjson.Result, visited map[string]bool) (string, error) {
 	next := answer.Get("nextLink").String()
 	if next == "" {
@@ -225,7 +225,7 @@ func follow(address string, answer gjson.Result, visited map[string]bool) (strin
 		return "", nil
 	}
 	visited[address] = true
-	next = strings.Clone(next) // visited must not keep the page that it is part of
+	next = strings.Clone(next) // otherwise visited would keep the whole page in memory
 	switch u, err := url.Parse(next); {
 	case err != nil || u.Scheme != "https":
 		return "", fmt.Errorf("the next page %.200q is not an https URL", next)

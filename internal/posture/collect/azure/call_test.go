@@ -29,7 +29,7 @@ func FuzzIDs(f *testing.F) {
 			}
 			ancestor, ok := naming.Within(id, kind)
 			if ok && !strings.HasPrefix("/"+strings.Trim(id, "/"), ancestor) {
-				t.Errorf("%q is inside %q", id, ancestor)
+				t.Errorf("Within(%q) is %q, which is not a prefix of the id", id, ancestor)
 			}
 			if a, parsed := naming.ParseARMID(ancestor); ok && (!parsed || !strings.EqualFold(a.ResourceType(), kind) || a.Name() == "") {
 				t.Errorf("%q is accepted as a %s", ancestor, kind)
@@ -62,7 +62,7 @@ func TestSignInErrors(t *testing.T) {
 		want   error // nil for an error that says nothing about the credential
 	}{
 		{401, `{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret provided."}`, collect.ErrIdentity},
-		{400, `{"error":"unauthorized_client","error_description":"AADSTS7009999: New."}`, collect.ErrIdentity},
+		{400, `{"error":"unauthorized_client","error_description":"AADSTS7009999: New."}`, collect.ErrIdentity}, // a code that signInReasons lacks
 		{400, `{"error":"temporarily_unavailable","error_description":"AADSTS90033: Try again."}`, nil},
 		{429, `{}`, collect.ErrThrottled},
 		{503, `{"error_description":"AADSTS7000215: Invalid client secret provided."}`, nil},

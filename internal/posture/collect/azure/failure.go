@@ -33,10 +33,12 @@ var signInReasons = map[string]string{
 
 // Error codes of Resource Manager and Graph by meaning.
 var (
+	// The subscription does not use the service; see [collect.ErrOff].
 	offCodes = []string{
 		"MissingSubscriptionRegistration", "SubscriptionNotRegistered", "NoRegisteredProviderFound", "InvalidResourceNamespace",
 		"InvalidResourceType", "FeatureNotSupportedForAccount", "ResourceTypeNotSupported", "Subscription Not Registered",
 	}
+	// The token is of another directory or for another audience.
 	tenantCodes = []string{"InvalidAuthenticationTokenTenant", "InvalidAuthenticationTokenAudience"}
 )
 
@@ -55,7 +57,7 @@ func classify(ctx context.Context, err error, permission string) error {
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok {
 		if errors.Is(err, context.DeadlineExceeded) { // the attempt timed out, not the run
-			return errors.New("Azure did not answer in time") //nolint:staticcheck // a name
+			return errors.New("Azure did not answer in time") //nolint:staticcheck // begins with a name
 		}
 		return err
 	}
@@ -97,11 +99,11 @@ var signInCode = regexp.MustCompile(`AADSTS[0-9]{4,8}`)
 // signIn explains why the directory refuses the application. When the directory does not
 // respond, or not as expected, the error says nothing about the credential.
 func signIn(refused *azidentity.AuthenticationFailedError) error {
-	if refused.RawResponse == nil {
+	if refused.RawResponse == nil { // the text of the error may still contain a code
 		if code := signInCode.FindString(refused.Error()); code != "" {
 			return withCode(code, refused)
 		}
-		return fmt.Errorf("sign in: %w", errors.New(firstLine(refused.Error())))
+		return fmt.Errorf("sign in: %s", firstLine(refused.Error()))
 	}
 	body, err := runtime.Payload(refused.RawResponse)
 	if err != nil {
@@ -131,7 +133,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// isExpired reports whether a token that was valid when issued was refused.
+// isExpired reports whether Azure refused the token of a call because the token has expired. Every
+// refusal of a token counts as that, unless its code is one of tenantCodes.
 func isExpired(err error) bool {
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	return ok && answer.StatusCode == http.StatusUnauthorized && !slices.Contains(tenantCodes, answer.ErrorCode)

@@ -24,8 +24,8 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{Subscriptions: 2, Government: 1})
 	valid := r.access(0)
-	with := func(change func(*simazure.Credential)) posture.Access {
-		c := r.Reader(false)
+	accessWith := func(change func(*simazure.Credential)) posture.Access {
+		c := r.Reader(simazure.PublicCloud)
 		change(&c)
 		return r.Subscriptions()[0].Access("org", c)
 	}
@@ -41,11 +41,11 @@ func TestValidate(t *testing.T) {
 	}{
 		{"good", valid, posture.AccountActive, ""},
 		{"good government", r.access(1), posture.AccountActive, ""},
-		{"the secret's id instead of its value", with(func(c *simazure.Credential) { c.Key = "not the key" }), posture.AccountValidationFailed, "The ApplicationKey is wrong: it must be the secret's value, not its identifier (AADSTS7000215)."},
-		{"unknown application", with(func(c *simazure.Credential) { c.Application = "00000000-0000-0000-0000-000000000002" }), posture.AccountValidationFailed, "no application with this ApplicationId"},
-		{"unknown directory", with(func(c *simazure.Credential) { c.Tenant = "00000000-0000-0000-0000-000000000003" }), posture.AccountValidationFailed, "no directory with this DirectoryId"},
+		{"the secret's id instead of its value", accessWith(func(c *simazure.Credential) { c.Key = "not the key" }), posture.AccountValidationFailed, "The ApplicationKey is wrong: it must be the secret's value, not its identifier (AADSTS7000215)."},
+		{"unknown application", accessWith(func(c *simazure.Credential) { c.Application = "00000000-0000-0000-0000-000000000002" }), posture.AccountValidationFailed, "no application with this ApplicationId"},
+		{"unknown directory", accessWith(func(c *simazure.Credential) { c.Tenant = "00000000-0000-0000-0000-000000000003" }), posture.AccountValidationFailed, "no directory with this DirectoryId"},
 		{"wrong cloud", government, posture.AccountValidationFailed, "check it and the AccountType"},
-		{"no role", r.Subscriptions()[0].Access("org", r.Denied(false)), posture.AccountDenyAccess, "permission Microsoft.Resources/subscriptions/read is missing. Assign it the role Reader"},
+		{"no role", r.Subscriptions()[0].Access("org", r.Denied(simazure.PublicCloud)), posture.AccountDenyAccess, "permission Microsoft.Resources/subscriptions/read is missing. Assign it the role Reader"},
 		{"unknown subscription", elsewhere, posture.AccountDenyAccess, "may not read subscription 00000000-0000-0000-0000-000000000001"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,7 +183,8 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 					continue
 				}
 				for _, edge := range old.Edges {
-					switch isSameEdge := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }; {
+					isSameEdge := func(o posture.Edge) bool { return o.Label == edge.Label && o.To == edge.To }
+					switch {
 					case e.IsUnread(edge.Label):
 						unknown++
 					case !slices.ContainsFunc(e.Edges, isSameEdge):
@@ -201,7 +202,7 @@ func TestDeniedEdgesAreUnknown(t *testing.T) {
 func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{Size: 20})
-	s := r.open(t, r.Subscriptions()[0].Access("org", r.Unconsented(false)))
+	s := r.open(t, r.Subscriptions()[0].Access("org", r.Unconsented(simazure.PublicCloud)))
 	if _, err := list(t, s, "Azure.Entra.User"); !errors.Is(err, collect.ErrDenied) || !strings.Contains(err.Error(), "Directory.Read.All") {
 		t.Errorf("users: %v", err)
 	}
@@ -224,6 +225,7 @@ func TestDirectoryWithoutConsentIsUnknown(t *testing.T) {
 	}
 }
 
+// TestServiceNotEnabledIsNoError expects ErrOff, which does not fail a collection.
 func TestServiceNotEnabledIsNoError(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{})
@@ -235,7 +237,7 @@ func TestServiceNotEnabledIsNoError(t *testing.T) {
 			t.Errorf("%s: %d entities, %v", typ, len(got), err)
 		}
 	}
-	// Rules check whether there are contacts and plans, so their absence is a value.
+	// Rules check whether there are contacts and plans, so a placeholder entity stands for their absence.
 	for _, typ := range []posture.EntityType{"Azure.Security.SecurityContact", "Azure.Security.Pricing"} {
 		if got, err := list(t, s, typ); err != nil || len(got) != 1 {
 			t.Errorf("%s: %v, %v; want one entity", typ, got, err)
@@ -309,7 +311,7 @@ func TestTransientFaultsAreRetried(t *testing.T) {
 			}
 			times := 2
 			if kind == gateway.Expire {
-				times = 1 // a new token is accepted
+				times = 1 // the token of a call is renewed only once
 			}
 			r.fault(t, gateway.Fault{Match: gateway.Call{Action: "storageAccounts/read"}, Kind: kind, Times: times, Skip: 1})
 			s = r.open(t, r.access(0)) // has an empty cache
@@ -368,7 +370,7 @@ func TestUnreadableParentKeepsOtherItems(t *testing.T) {
 	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "servers/firewallRules/read"}, Kind: gateway.Deny, Times: 1})
 	got, err := list(t, s, "Azure.Sql.FirewallRule")
 	if !errors.Is(err, collect.ErrDenied) || len(got) != 4 {
-		t.Errorf("%d rules of 6, %v", len(got), err)
+		t.Errorf("%d rules of 6, %v; want the 4 of the other servers and a denied call", len(got), err)
 	}
 	stop := errors.New("the disk is full")
 	u, _ := s.Unit("Azure.Sql.FirewallRule", posture.Global)
@@ -377,8 +379,8 @@ func TestUnreadableParentKeepsOtherItems(t *testing.T) {
 	}
 }
 
-// TestVanishedResourceIsUnknown removes the configuration of each site, so that the detail call
-// for it gets the same response as for a site that was deleted after it was listed.
+// TestVanishedResourceIsUnknown removes the configuration of each site. The call for the configuration
+// then gets the same response as for a site that was deleted after it was listed.
 func TestVanishedResourceIsUnknown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, simazure.Options{Size: 20})

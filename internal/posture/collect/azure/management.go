@@ -45,7 +45,8 @@ func (src *Source) subscriptions(ctx context.Context, a posture.Access, group st
 		permission = "Microsoft.Management/managementGroups/descendants/read"
 	}
 	all := []posture.Subscription{}
-	err = s.pages(ctx, address, permission, false, func(page gjson.Result) error {
+	const keep = false // no other type needs the list
+	err = s.pages(ctx, address, permission, keep, func(page gjson.Result) error {
 		for _, j := range page.Get("value").Array() {
 			id := j.Get("subscriptionId").String()
 			if group != "" {

@@ -30,12 +30,12 @@ type slot struct {
 
 	// The following fields are guarded by the semaphore.
 	answer gjson.Result
-	read   time.Time // zero while there is no response
+	readAt time.Time // zero while there is no response
 }
 
-// read returns the cached response of a URL or calls read. Concurrent callers wait for the
-// one that reads.
-func (m *memo) read(ctx context.Context, address string, read func() (gjson.Result, error)) (gjson.Result, error) {
+// get returns the cached response of a URL, or else what read returns. While one caller
+// reads, other callers with the same URL wait.
+func (m *memo) get(ctx context.Context, address string, read func() (gjson.Result, error)) (gjson.Result, error) {
 	s := m.slot(address)
 	select {
 	case s.busy <- struct{}{}:
@@ -43,14 +43,14 @@ func (m *memo) read(ctx context.Context, address string, read func() (gjson.Resu
 		return gjson.Result{}, ctx.Err()
 	}
 	defer func() { <-s.busy }()
-	if !s.read.IsZero() && m.now().Sub(s.read) < memoAge {
+	if !s.readAt.IsZero() && m.now().Sub(s.readAt) < memoAge {
 		return s.answer, nil
 	}
 	answer, err := read()
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	s.answer, s.read = answer, m.now()
+	s.answer, s.readAt = answer, m.now()
 	m.grow(address, s, len(answer.Raw))
 	return answer, nil
 }

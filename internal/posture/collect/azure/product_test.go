@@ -50,8 +50,8 @@ func productFindings(t *testing.T, queries map[string]collecttest.Query, o simaz
 	}
 }
 
-// knownRules returns the rules that the simulation can violate. Rules that follow paths
-// through the graph have test cases next to their queries.
+// knownRules returns the rules that the simulation can violate. All other rules are tested by the
+// cases next to their queries.
 func knownRules(t *testing.T) map[string]bool {
 	t.Helper()
 	all := simazure.New(simazure.Options{Seed: 1, Size: 150, Shares: world.Shares{Default: 1}}, gateway.NewFaults())

@@ -42,7 +42,7 @@ func permissions() (actions, graph []string) {
 	for _, c := range declarations(declared.Catalog()) {
 		for _, p := range c.Permissions {
 			// Types of Resource Manager may also read the directory, for example the members
-			// of a group.
+			// of a group. Permissions of Graph have no slash.
 			if c.Service == graphService || !strings.Contains(p, "/") {
 				graph = append(graph, p)
 			} else {

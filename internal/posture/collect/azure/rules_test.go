@@ -68,7 +68,7 @@ func (m model) in(r *collect.Resource, label string, t posture.EntityType) []*co
 }
 
 // opensPort reports whether a security group allows traffic from the internet to a port, or to
-// any port when it is negative.
+// any port when port is negative.
 func (m model) opensPort(r *collect.Resource, protocol string, port int64) bool {
 	return slices.ContainsFunc(r.Edges, func(e posture.Edge) bool {
 		if e.Label != "ALLOWS_INGRESS" || m[e.To] == nil || !hasFlag(m[e.To], "isInternet", true) {
@@ -87,7 +87,7 @@ func containsAny(all []*collect.Resource, f func(*collect.Resource) bool) bool {
 }
 
 // judgements decide which entities violate each rule. They use only properties and edges
-// that the schema declares.
+// that the schema declares. Some check a fact in two ways, because both must be collected.
 var judgements = map[string]struct {
 	resourceType posture.EntityType
 	violated     func(m model, r *collect.Resource) bool
@@ -167,7 +167,7 @@ var judgements = map[string]struct {
 		return long(r, "virtualNetworkCount") > 0 && long(r, "networkWatcherCount") == 0 && len(m.in(r, "LOCATED_IN", "Azure.Network.VirtualNetwork")) > 0
 	}},
 	"azure-nsg-flow-log-retention": {"Azure.Network.FlowLog", func(m model, r *collect.Resource) bool {
-		days := long(r, "retentionDays")
+		days := long(r, "retentionDays") // 0 keeps the log for ever
 		return (hasFlag(r, "enabled", false) || days >= 1 && days <= 89) && len(m.out(r, "TARGETS", "Azure.Network.NetworkSecurityGroup")) == 1
 	}},
 	"azure-vm-managed-disks": {"Azure.Compute.VirtualMachine", func(_ model, r *collect.Resource) bool { return hasFlag(r, "osDiskManagedDisk", false) }},
@@ -210,18 +210,19 @@ func isExposedAdmin(m model, r *collect.Resource) bool {
 		})
 	})
 	return admin && containsAny(m.out(r, "HAS", "Azure.Network.NetworkInterface"), func(nic *collect.Resource) bool {
-		guarded := m.in(nic, "GUARDS", "Azure.Network.NetworkSecurityGroup")
+		guards := m.in(nic, "GUARDS", "Azure.Network.NetworkSecurityGroup")
 		for _, subnet := range m.out(nic, "IN_SUBNET", "Azure.Network.Subnet") {
-			guarded = append(guarded, m.in(subnet, "GUARDS", "Azure.Network.NetworkSecurityGroup")...)
+			guards = append(guards, m.in(subnet, "GUARDS", "Azure.Network.NetworkSecurityGroup")...)
 		}
 		return containsAny(m.out(nic, "HAS_IP", "Azure.Network.PublicIPAddress"), func(ip *collect.Resource) bool { return text(ip, "ipAddress") != "" }) &&
 			slices.ContainsFunc([]int64{22, 53, 443, 3389}, func(port int64) bool { // ports that the simulation opens
-				return m.openThrough(guarded, "tcp", port) || m.openThrough(guarded, "udp", port)
+				return m.openThrough(guards, "tcp", port) || m.openThrough(guards, "udp", port)
 			})
 	})
 }
 
-// openThrough reports whether all security groups allow traffic from the internet to a port.
+// openThrough reports whether there are security groups and all of them allow traffic from the
+// internet to a port.
 func (m model) openThrough(groups []*collect.Resource, protocol string, port int64) bool {
 	return len(groups) > 0 && !containsAny(groups, func(g *collect.Resource) bool { return !m.opensPort(g, protocol, port) })
 }

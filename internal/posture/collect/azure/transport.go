@@ -12,7 +12,7 @@ import (
 
 // Pages implements [collect.Transport]. The input is the query.
 func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	permission, _, _ := strings.Cut(r.Permission, " ") // the one of the call itself comes first
+	permission, _, _ := strings.Cut(r.Permission, " ") // of several permissions, the first is that of the call itself
 	return s.pages(ctx, s.url(address, gjson.ParseBytes(input)), permission, r.Shared, page)
 }
 

@@ -44,7 +44,7 @@ type Case struct {
 // An Entity is an expected entity. Unknown lists what could not be read: names of properties,
 // labels of edges, and TAGS for the tags.
 type Entity struct {
-	ID         string              `yaml:"id"` // last parts of the id: region and name, or only the name
+	ID         string              `yaml:"id"` // last parts of the id: location (on Azure resource group) and name
 	Name       string              `yaml:"name,omitempty"`
 	XID        string              `yaml:"xid,omitempty"`
 	Properties map[string]any      `yaml:"properties,omitempty"`

@@ -10,9 +10,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Check runs every case of the declarations below a root, which is the root of the catalog at
-// the position; 0 by default. It returns the number of types and cases, and an error that lists
-// all failures.
+// Check runs every case of the declarations below root. If the catalog has several roots,
+// position is the index of this one; it is 0 by default. Check returns the number of types and
+// cases, and an error that lists all failures.
 func Check(ctx context.Context, root fs.FS, catalog *resource.Catalog, position ...int) (types, count int, err error) {
 	rootIndex := 0
 	if len(position) > 0 {

@@ -14,9 +14,9 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// Answers returns raw responses from which an entity of a type is read that has the given
-// properties. They are those of the type's first case (see [First]), with the values of these
-// properties replaced where the declaration reads them. A property whose value is nil is
+// Answers returns raw responses from which the reader makes an entity with the given
+// properties. The responses are those of the type's first case (see [First]), with the values of
+// these properties replaced where the declaration reads them. A property whose value is nil is
 // removed. The map edges has, by label, the references to the targets of the entity's edges.
 //
 // It fails for values that a declaration does not read from one place of a response, such
@@ -27,7 +27,7 @@ func Answers(catalog *resource.Catalog, t *resource.Type, first, properties map[
 		return nil, err
 	}
 	x := &example{catalog: catalog, t: t, answers: answers}
-	// In order of names: several properties can read the same part of a response, which the last one sets.
+	// Sorted, so that the result is always the same: if properties read the same part of a response, the last one sets it.
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if err := x.set(name, properties[name]); err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", name, t.Type, err)
@@ -74,12 +74,12 @@ type example struct {
 	answers map[string]any
 }
 
-// A place is where a declaration reads values of an entity: the value at a path of the
-// responses of a call, or each of its elements.
+// A place is where a declaration reads values of an entity: a path into the responses of a
+// call.
 type place struct {
 	call  string
 	path  []string
-	items bool
+	items bool // if the value at the path is a list, each of its elements is meant
 }
 
 // set sets a property, or removes it when the value is nil.
@@ -106,6 +106,7 @@ func (x *example) refer(label string, references []any) error {
 			if !strings.Contains(e.Ref.String(), "${") && strings.Contains(e.Ref.String(), "$") {
 				return true, nil // the target follows from the account
 			}
+			// References are set like the values of a property with the same path.
 			p := &resource.Property{Name: label, Kind: resource.Texts, At: e.Ref, Each: e.Each}
 			if len(references) == 1 && e.Each.IsZero() {
 				p.Kind = resource.Text
@@ -127,9 +128,9 @@ func (x *example) refer(label string, references []any) error {
 	return fmt.Errorf("no path of the declaration reads it")
 }
 
-// inCall returns a function that returns the place in which a call reads a path. The number
-// of ^ before the path is up: 0 for the response of the call, 1 for its item, 2 for the parent
-// of the item.
+// inCall returns a function that returns the place in which a call reads a path. Its
+// parameter up is the number of ^ before the path: 0 leads to the response of the call, 1 to
+// the item that the call completes, 2 to the parent of the item.
 func (x *example) inCall(call *resource.Call) func(up int) (place, error) {
 	return func(up int) (place, error) {
 		if up > 0 {
@@ -187,7 +188,7 @@ func (x *example) item(up int) (place, error) {
 // also uses values at the other paths, it removes those.
 func (x *example) setProperty(p *resource.Property, value any, placeOf func(up int) (place, error)) error {
 	if _, list := value.([]any); !list && value == p.Absent && !p.NotEmpty {
-		value = nil
+		value = nil // the property has this value if the responses have none
 	}
 	done := value == nil // then the value need not be set anywhere, only removed
 	var failed error
@@ -236,6 +237,7 @@ func (x *example) locate(expression string, placeOf func(up int) (place, error))
 	if strings.Contains(path, "$") {
 		return place{}, nil, fmt.Errorf("%s is a template", path)
 	}
+	// NAME>path; in a query such as #(Port>22), the > is a comparison.
 	if name, rest, ok := strings.Cut(path, ">"); ok && !strings.ContainsAny(name, ".#@ ") {
 		to, err := x.answerOf(name)
 		return to, splitPath(rest), err
@@ -394,7 +396,7 @@ func rawValue(p *resource.Property, before, value any) (any, error) {
 		return rawList(p, before, list)
 	}
 	if !p.Each.IsZero() {
-		return fill(p.Each.String(), fmt.Sprint(value))
+		return parseTemplate(p.Each.String(), fmt.Sprint(value))
 	}
 	text, isText := before.(string)
 	switch {
@@ -404,7 +406,8 @@ func rawValue(p *resource.Property, before, value any) (any, error) {
 		}
 		return fmt.Sprint(value), nil
 	case isText && p.Kind == resource.Long:
-		return fmt.Sprint(value) + strings.TrimLeft(text, "-0123456789"), nil
+		unit := strings.TrimLeft(text, "-0123456789")
+		return fmt.Sprint(value) + unit, nil
 	case p.Kind == resource.Date:
 		return fmt.Sprint(value) + "T00:00:00Z", nil
 	}
@@ -421,7 +424,7 @@ func rawList(p *resource.Property, before any, list []any) (any, error) {
 		out := make([]any, len(list))
 		for i := range list {
 			var err error
-			if out[i], err = fill(p.Each.String(), fmt.Sprint(list[i])); err != nil {
+			if out[i], err = parseTemplate(p.Each.String(), fmt.Sprint(list[i])); err != nil {
 				return nil, err
 			}
 		}
@@ -436,8 +439,9 @@ func rawList(p *resource.Property, before any, list []any) (any, error) {
 // variable matches ${path} in a template that regexp.QuoteMeta has quoted.
 var variable = regexp.MustCompile(`\\\$\\\{([^}]*)\\\}`)
 
-// fill returns an object from which a template makes a text.
-func fill(template, text string) (any, error) {
+// parseTemplate returns an object for which a template yields a text: {"a":"1","b":"2"} for
+// ${a}/${b} and 1/2.
+func parseTemplate(template, text string) (any, error) {
 	quoted := regexp.QuoteMeta(template)
 	pattern, err := regexp.Compile("^" + variable.ReplaceAllString(quoted, "(.*)") + "$")
 	if err != nil {

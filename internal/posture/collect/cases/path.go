@@ -29,12 +29,12 @@ func splitPath(path string) (parts []string) {
 			continue
 		case c == '"':
 			quoted = !quoted
-		case quoted:
+		case quoted: // has no special characters
 		case c == '(':
 			depth++
 		case c == ')':
 			depth--
-		case depth == 0 && (c == '|' || c == '.' && !isArgument):
+		case depth == 0 && (c == '|' || c == '.' && !isArgument): // the dot in @before:.s3 is part of the argument
 			flush()
 			continue
 		}
@@ -137,7 +137,8 @@ func conform(before, value any) (any, error) {
 	return value, nil
 }
 
-// resize returns a list with a number of elements.
+// resize returns a list with as many elements as value says: those of the list v, and copies of
+// its first element if it has too few.
 func resize(v, value any) (any, error) {
 	if _, remove := value.(absent); remove {
 		return []any{}, nil
@@ -161,9 +162,9 @@ func resize(v, value any) (any, error) {
 	return out, nil
 }
 
-// invertTail applies the inverse of the modifiers at the end of a path to a value. It returns the
-// new value and the rest of the path: nil, or the whole path if that does not begin with a
-// modifier that changes the value.
+// invertTail takes what follows the name of a member in a path. If it begins with a modifier that
+// changes the value, invertTail applies the inverse of all modifiers in it, and returns the new
+// value and nil. Otherwise it returns the value and the path unchanged.
 func invertTail(path []string, value any) (any, []string, error) {
 	if len(path) == 0 || !strings.HasPrefix(path[0], "@") || slices.Contains([]string{"@this", "@flatten", "@values", "@keys"}, path[0]) {
 		return value, path, nil
@@ -209,12 +210,13 @@ func invert(modifier string, value any) (any, error) {
 	return nil, fmt.Errorf("the modifier %s has no inverse", modifier)
 }
 
-// assignElements replaces a value in the elements of a list. A list of values becomes one
-// element for each.
+// assignElements replaces a value in the elements of a list. If value is a list, the result has
+// one element for each of its values.
 func assignElements(v any, rest []string, value any) (any, error) {
 	list, _ := v.([]any)
 	values, several := value.([]any)
-	if !several || slices.ContainsFunc(rest, func(step string) bool { return strings.HasPrefix(step, "#") }) {
+	hasInnerList := slices.ContainsFunc(rest, func(step string) bool { return strings.HasPrefix(step, "#") })
+	if !several || hasInnerList { // every element gets the value; if that is a list, it belongs to the inner list
 		if _, remove := value.(absent); len(list) == 0 && !remove {
 			list = []any{nil}
 		}
@@ -227,7 +229,7 @@ func assignElements(v any, rest []string, value any) (any, error) {
 		}
 		return out, nil
 	}
-	var pattern any
+	var pattern any // an element that has such a value, or else the first
 	if len(list) > 0 {
 		pattern = list[max(0, slices.IndexFunc(list, func(e any) bool { return valueAt(e, rest) != nil }))]
 	}
@@ -255,30 +257,30 @@ func assignMatching(v any, step string, rest []string, value any) (any, error) {
 	}
 	list, _ := v.([]any)
 	var pattern any
-	out, found := []any{}, []any{}
+	others, matching := []any{}, []any{}
 	for _, element := range list {
 		if matches(valueAt(element, splitPath(name))) {
 			pattern = element
-			found = append(found, element)
+			matching = append(matching, element)
 		} else {
-			out = append(out, element)
+			others = append(others, element)
 		}
 	}
 	isQuery := len(rest) > 0 && strings.HasPrefix(rest[0], "#(")
 	isCount := len(rest) == 1 && rest[0] == "#"
-	if isCount && len(found) == 0 && len(list) > 0 {
-		other, err := assign(list[0], splitPath(name), want)
+	if isCount && len(matching) == 0 && len(list) > 0 { // resize needs a matching element to copy
+		element, err := assign(list[0], splitPath(name), want)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, other)
+		matching = append(matching, element)
 	}
-	if strings.HasSuffix(step, ")#") && (isQuery || isCount) { // of the matching elements
-		changed, err := assign(found, rest, value)
+	if strings.HasSuffix(step, ")#") && (isQuery || isCount) { // the rest of the path applies to the list of matching elements
+		changed, err := assign(matching, rest, value)
 		if err != nil {
 			return nil, err
 		}
-		return append(out, changed.([]any)...), nil
+		return append(others, changed.([]any)...), nil
 	}
 	if pattern == nil {
 		if len(list) > 0 {
@@ -289,10 +291,10 @@ func assignMatching(v any, step string, rest []string, value any) (any, error) {
 		}
 	}
 	if _, remove := value.(absent); remove {
-		return out, nil
+		return others, nil
 	}
-	if len(rest) == 0 { // whether there is such an element
-		return append(out, pattern), nil
+	if len(rest) == 0 { // the path asks only whether there is such an element
+		return append(others, pattern), nil
 	}
 	values, several := value.([]any)
 	if !several {
@@ -303,9 +305,9 @@ func assignMatching(v any, step string, rest []string, value any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, changed)
+		others = append(others, changed)
 	}
-	return out, nil
+	return others, nil
 }
 
 // condition parses the right side of a condition of a query: "x", true, ~false. It returns a
@@ -353,10 +355,10 @@ func assignValues(v any, rest []string, value any) (any, error) {
 
 // assignKeys replaces the names of the members of an object.
 func assignKeys(v any, value any) (any, error) {
-	names, ok := value.([]any)
 	if object, isObject := value.(map[string]any); isObject {
 		return object, nil
 	}
+	names, ok := value.([]any)
 	if !ok {
 		return nil, fmt.Errorf("names of members must be a list, not a %T", value)
 	}
@@ -383,7 +385,7 @@ func valueAt(v any, path []string) any {
 			switch {
 			case step == "@values":
 				v = slices.Collect(maps.Values(at))
-			case strings.HasPrefix(step, "@"):
+			case strings.HasPrefix(step, "@"): // other modifiers are ignored
 			default:
 				v = at[step]
 			}

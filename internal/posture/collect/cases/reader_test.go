@@ -150,6 +150,7 @@ func TestJoinedCalls(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatalf("read %v, %v; want two disks", got, err)
 	}
+	// disk-1 was made on 2 May in UTC.
 	for _, tt := range []struct {
 		disk int
 		name string
@@ -201,6 +202,7 @@ func TestIdentityFromAnswers(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].ID != "AWS.Test.1.eu-west-1.Box.box-2" || a.calls["test.ListBoxes"] != 0 {
 		t.Errorf("by name: %+v, %v", got, err)
 	}
+	// Size and lid are then unknown. DescribeLid needs the response of DescribeBox, so it is not called.
 	a.answers["test.DescribeBox"] = "denied"
 	got, err = read(t, catalog, a, "AWS.Test.Box", "")
 	if err != nil || len(got) != 1 || len(got[0].Properties) != 2 || got[0].XID != "arn:aws:test:::box-1" || len(a.calls) != 2 {
@@ -213,8 +215,8 @@ func TestIdentityFromAnswers(t *testing.T) {
 	}
 }
 
-// TestFunctions checks that declared functions are applied, that the result of one is cached,
-// and that a list which a function also reads is shared.
+// TestFunctions checks that declared functions are applied, that an answer function runs once
+// for all items, and that the response of a list that a function also reads is shared.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	reports := 0
@@ -261,6 +263,7 @@ name: [Colour, Id]
 	if err != nil || len(got) != 2 || !slices.Equal(value(got[1], "colour"), []string{"red"}) || reports != 1 {
 		t.Errorf("%+v, %v, %d reports", got, err, reports)
 	}
+	// test.colours returns the two cars, whose names are their ids, and the report, whose name is its colour.
 	got, err = read(t, catalog, a, "AWS.Test.Colour", "")
 	if err != nil || len(got) != 3 || got[2].Name != "red" {
 		t.Errorf("read %+v, %v; want three colours, the last one red", got, err)

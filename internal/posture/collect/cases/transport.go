@@ -58,7 +58,7 @@ func (t *transport) Pages(_ context.Context, q *resource.Request, address string
 		t.missing = q.Call
 	}
 	t.mu.Unlock()
-	if answer == nil && !ok {
+	if !ok && t.unanswered == nil {
 		return errors.New("no response")
 	}
 	answer = Select(answer, address, gjson.ParseBytes(input))

@@ -22,12 +22,11 @@ import (
 	"vigil/rules"
 )
 
-// A Query is the query of a rule with the default values of its parameters and the
-// last days of support of the versions in its table.
+// A Query is the query of a rule.
 type Query struct {
 	Text         string
-	Params       map[string]graph.Value
-	EndOfSupport map[string]string
+	Params       map[string]graph.Value // the default values of its parameters
+	EndOfSupport map[string]string      // last day of support by version, from the table of the rule; nil if it has none
 }
 
 // Queries returns the queries of the product's rules for a cloud by rule id.
@@ -93,8 +92,8 @@ func endOfSupport(t testing.TB, table string) map[string]string {
 	return all
 }
 
-// params returns the values of the query's variables on a day.
-func (q Query) params(today time.Time) map[string]graph.Value {
+// variables returns the values of the query's variables on a day.
+func (q Query) variables(today time.Time) map[string]graph.Value {
 	all := maps.Clone(q.Params)
 	if q.EndOfSupport != nil {
 		ended, supported := posture.Binding{EndOfSupport: q.EndOfSupport}.Versions(today)
@@ -149,7 +148,7 @@ func Findings(t testing.TB, queries map[string]Query, entities iter.Seq[posture.
 			if err != nil {
 				t.Fatalf("%s: %v", id, err)
 			}
-			result, err := plan.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: today, Params: query.params(today)})
+			result, err := plan.Run(t.Context(), g, gremlin.RunOptions{Budget: gremlin.RuleBudget, Now: today, Params: query.variables(today)})
 			if err != nil {
 				t.Errorf("%s: %v", id, err)
 				continue

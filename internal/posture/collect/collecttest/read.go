@@ -34,9 +34,9 @@ func (r Read) EntitiesOf(t posture.EntityType) []posture.Entity {
 // Failure returns the errors of the lists of a type, or nil.
 func (r Read) Failure(t posture.EntityType) error { return errors.Join(r.Failures[t]...) }
 
-// All reads the given types of an account, or all types. It checks that every entity is
-// read once, by the unit of its type. A unit of AWS reads one region; those of Google Cloud
-// read all.
+// All reads the given types of an account, or all types. It checks that every entity is read
+// once, by the unit of its type and, on AWS, of its region. Units of the other clouds read all
+// regions.
 func All(t testing.TB, source collect.Source, a posture.Access, types ...posture.EntityType) Read {
 	t.Helper()
 	session, err := source.Open(t.Context(), a)

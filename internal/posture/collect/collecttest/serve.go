@@ -11,8 +11,8 @@ import (
 )
 
 // Serve serves a simulated cloud under its host names, through a gateway, until the test
-// ends. It returns the transport of the product to it, over real TLS. Its timeout is long,
-// because the machine may be busy.
+// ends. It returns the transport of the product, which calls the cloud over real TLS. The
+// timeout of the transport is long, because the machine may be busy.
 func Serve(t testing.TB, g *gateway.Gateway, hosts []string, cloud http.Handler) *egress.Transport {
 	t.Helper()
 	for _, host := range hosts {

@@ -62,7 +62,7 @@ func Type(catalog *resource.Catalog, t *resource.Type, describe Describe) []erro
 		get := t.GetStage()
 		if single := c.list([]resource.Stage{get}); single != nil && single.shape != nil {
 			single.answers = map[string]*model.Shape{}
-			single.parent = listed.parent
+			single.parent = listed.parent // ^ is checked as for an item of the list
 			c.answer(&t.Answer, single)
 		}
 	}
@@ -133,7 +133,7 @@ func (c *checker) list(stages []resource.Stage) *item {
 			shape = shape.Item.Shape
 		}
 		parent := enclosing
-		if s.Batch != nil {
+		if s.Batch != nil { // the call is made for several items, which have the same parent
 			parent = enclosing.parent
 		}
 		enclosing = &item{shape: shape, parent: parent}
@@ -256,7 +256,8 @@ func (c *checker) answer(a *resource.Answer, start *item) {
 		c.alternatives("property "+p.Name, p.At, start)
 		var enum []string // values of all alternatives
 		for _, from := range p.At {
-			enum = append(enum, c.kind(&p, new(checker).follow("", from.Lookups(), start), from)...)
+			shape := new(checker).follow("", from.Lookups(), start) // its mistakes were reported above
+			enum = append(enum, c.kind(&p, shape, from)...)
 		}
 		c.values(&p, enum)
 	}

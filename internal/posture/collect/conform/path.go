@@ -41,8 +41,8 @@ func walk(s *model.Shape, path string) (*model.Shape, error) {
 	return s, nil
 }
 
-// segments splits a path at its dots, but not within queries. It ignores the part after a
-// pipe, which applies to the whole result before it.
+// segments splits a path at its dots, but not within queries. The part after a pipe applies to
+// the whole result before it; it becomes the segment @piped, after which the shape is unknown.
 func segments(path string) (all []string) {
 	depth, begin := 0, 0
 	for i := 0; i < len(path); i++ {

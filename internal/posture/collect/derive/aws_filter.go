@@ -21,7 +21,7 @@ const (
 )
 
 // awsActivity is an activity in CloudTrail that should raise an alarm. A filter
-// pattern detects it when it matches every one of the events.
+// pattern that matches every one of the events detects the activity.
 type awsActivity struct {
 	name   string
 	events []gjson.Result
@@ -156,7 +156,8 @@ var awsAlarmRule = resource.Function{
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		seen := map[posture.EntityID]bool{}
 		for _, match := range awsAlarmState.FindAllStringSubmatch(in.Value.String(), -1) {
-			id := in.Cloud.Ref(in.Vars, []posture.EntityType{cloudWatchAlarm}, match[1]+match[2])
+			alarm := match[1] + match[2] // one of them is empty: the name is quoted or not
+			id := in.Cloud.Ref(in.Vars, []posture.EntityType{cloudWatchAlarm}, alarm)
 			if id != "" && !seen[id] {
 				seen[id] = true
 				b.Edge("COMBINES", id)

@@ -191,9 +191,9 @@ var awsPolicyDocument = resource.Function{
 				b.Unread(err, "allowsAdmin", "decryptsAllKeys", "wholeServices")
 				continue
 			}
-			own := aws.Identity{Policies: []aws.Policy{p}}
-			putAnswer(b, "allowsAdmin", own.Admin())
-			putAnswer(b, "decryptsAllKeys", own.DecryptsAll())
+			holder := aws.Identity{Policies: []aws.Policy{p}} // an identity with this policy only
+			putAnswer(b, "allowsAdmin", holder.Admin())
+			putAnswer(b, "decryptsAllKeys", holder.DecryptsAll())
 			b.Set("wholeServices", p.WholeServices())
 		}
 		return nil
@@ -205,7 +205,7 @@ var awsPolicyDocument = resource.Function{
 var awsPolicyAttachments = resource.ListFunction{
 	Reads: []posture.EntityType{iamUser, iamGroup, iamRole},
 	Apply: func(ctx context.Context, c resource.Caller, policies []resource.Item) ([]resource.Item, error) {
-		to := map[string][]string{}
+		attachedTo := map[string][]string{} // ARNs of identities by that of the policy
 		for _, t := range []posture.EntityType{iamUser, iamGroup, iamRole} {
 			identities, err := c.Items(ctx, t)
 			if err != nil {
@@ -213,14 +213,14 @@ var awsPolicyAttachments = resource.ListFunction{
 			}
 			for _, identity := range identities {
 				for _, policy := range identity.Get("AttachedManagedPolicies.#.PolicyArn").Array() {
-					to[policy.Str] = append(to[policy.Str], identity.Get("Arn").Str)
+					attachedTo[policy.Str] = append(attachedTo[policy.Str], identity.Get("Arn").Str)
 				}
 			}
 		}
 		items := make([]resource.Item, len(policies))
 		for i, policy := range policies {
 			list := []byte(`,"AttachedTo":[`)
-			for j, arn := range to[policy.Get("Arn").Str] {
+			for j, arn := range attachedTo[policy.Get("Arn").Str] {
 				if j > 0 {
 					list = append(list, ',')
 				}

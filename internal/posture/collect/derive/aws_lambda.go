@@ -39,8 +39,8 @@ var awsFunctionURLs = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("urlIsPublic", false) },
 }
 
-// urlPolicyIsPublic decides whether the policy of the function or alias of a URL without
-// authentication lets everybody call by it.
+// urlPolicyIsPublic decides whether everybody may call a URL without authentication: whether
+// the policy of its function or alias allows it.
 func urlPolicyIsPublic(in resource.FunctionInput, url gjson.Result) (predicate.Answer, error) {
 	input := `{FunctionName: $name}`
 	if parts := strings.Split(url.Get("FunctionArn").Str, ":"); len(parts) == 8 { // arn:aws:lambda:region:account:function:name:alias

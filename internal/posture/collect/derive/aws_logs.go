@@ -7,8 +7,8 @@ import (
 )
 
 // awsLogDeliveries adds the delivery sources of a CloudFront distribution from which CloudWatch
-// Logs delivers access logs. A source delivers nothing until a delivery, one of the response
-// named deliveries, connects it with a destination.
+// Logs delivers access logs. A source delivers nothing until a delivery connects it with a
+// destination. The deliveries are in the response of the call "deliveries".
 var awsLogDeliveries = resource.Function{
 	Properties: []resource.Property{{
 		Name: "logDeliverySources", Kind: resource.Texts,

@@ -146,7 +146,7 @@ var awsCIDR = resource.Function{
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		p, err := netip.ParsePrefix(in.Value.String())
 		if err != nil {
-			b.Unread(err, "isInternet", "isPrivate") // keep the entity
+			b.Unread(err, "isInternet", "isPrivate") // the entity also lacks prefixLength and ipVersion
 			return nil
 		}
 		set, err := ipset.Parse(in.Value.String())

@@ -62,7 +62,7 @@ var awsPeeringRoutes = resource.Function{
 		if err != nil {
 			return err
 		}
-		peers := map[string][]string{}
+		peers := map[string][]string{} // address ranges of the other VPC by peering connection
 		for _, c := range connections {
 			peers[c.Get("VpcPeeringConnectionId").Str] = peerRanges(c.Result, in.Value.Get("VpcId").Str)
 		}

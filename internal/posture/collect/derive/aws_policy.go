@@ -1,6 +1,11 @@
 package derive
 
 import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
 	"vigil/internal/posture/predicate/aws"
 	"vigil/internal/posture/resource"
 )
@@ -18,20 +23,54 @@ var awsResourcePolicy = resource.Function{
 	},
 }
 
-// putPolicy adds a resource policy and returns it. It fails when the policy cannot be parsed.
-func putPolicy(b *resource.Builder, text string) (aws.Policy, error) {
-	if text == "" {
-		return aws.Policy{}, nil
+// putPolicy adds the resource policy, or all resource policies, of a resource. It returns the
+// statements of all of them as one policy, because a Deny in one applies to the others too. It
+// fails when a policy cannot be parsed. An empty text is no policy.
+func putPolicy(b *resource.Builder, texts ...string) (aws.Policy, error) {
+	var all aws.Policy
+	var documents []string
+	var failed error
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		p, decoded, err := aws.Parse(text)
+		all.Statements = append(all.Statements, p.Statements...)
+		documents = append(documents, decoded)
+		failed = cmp.Or(failed, err)
 	}
-	p, decoded, err := aws.Parse(text)
-	b.Text("policy", decoded)
-	if err != nil {
-		b.Unread(err, "policyIsPublic", "policyPrincipals")
-		return p, err
+	switch len(documents) {
+	case 0:
+		return all, nil
+	case 1:
+		b.Text("policy", documents[0])
+	default:
+		b.Text("policy", "["+strings.Join(documents, ",")+"]")
 	}
-	putAnswer(b, "policyIsPublic", p.Public())
-	b.Texts("policyPrincipals", p.Allowed()...)
-	return p, nil
+	if failed != nil {
+		b.Unread(failed, "policyIsPublic", "policyPrincipals")
+		return all, failed
+	}
+	putAnswer(b, "policyIsPublic", all.Public())
+	b.Texts("policyPrincipals", all.Allowed()...)
+	return all, nil
+}
+
+// awsResourcePolicies is awsResourcePolicy for resources that can have several policies. Its
+// value is an object with the policies by name.
+var awsResourcePolicies = resource.Function{
+	Properties: append([]resource.Property{
+		{Name: "policy", Kind: resource.Text, Doc: "Its resource policy as JSON; a list if it has several, absent when it has none."},
+	}, awsResourcePolicy.Properties[1:]...),
+	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
+		byName := in.Value.Map()
+		var texts []string
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			texts = append(texts, byName[name].String())
+		}
+		putPolicy(b, texts...)
+		return nil
+	},
 }
 
 // awsBucketPolicy is awsResourcePolicy for S3 buckets, whose policies may deny requests
@@ -56,5 +95,6 @@ var awsBucketPolicy = resource.Function{
 	},
 }
 
-// bucketManagement are the actions that change who may use a bucket, and how it is encrypted.
+// bucketManagement are the actions that change who may use a bucket, and how it is encrypted, in
+// lower case, as [aws.Policy.Others] expects.
 var bucketManagement = []string{"s3:deletebucketpolicy", "s3:putbucketacl", "s3:putbucketpolicy", "s3:putencryptionconfiguration", "s3:putobjectacl"}

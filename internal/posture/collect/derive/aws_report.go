@@ -73,10 +73,9 @@ func parseReport(content string) (gjson.Result, error) {
 				line[column] = value
 			}
 		}
-		lastUsed, _ := line["access_key_1_last_used_date"].(string)
+		first, _ := line["access_key_1_last_used_date"].(string)
 		second, _ := line["access_key_2_last_used_date"].(string)
-		lastUsed = max(lastUsed, second)
-		if lastUsed != "" {
+		if lastUsed := max(first, second); lastUsed != "" {
 			line["access_key_last_used_date"] = lastUsed
 		}
 		line["keys"] = reportKeys(row[0], line)

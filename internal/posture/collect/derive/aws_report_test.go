@@ -6,10 +6,6 @@ import "testing"
 func FuzzCredentialReport(f *testing.F) {
 	f.Add("user,arn,password_enabled,access_key_1_active\n<root_account>,x,true,true\n")
 	f.Fuzz(func(_ *testing.T, content string) {
-		report, err := parseReport(content)
-		if err != nil {
-			return
-		}
-		report.IsObject()
+		_, _ = parseReport(content)
 	})
 }

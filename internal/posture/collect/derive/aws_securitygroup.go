@@ -69,8 +69,8 @@ func awsSecurityGroupRules(property, label, doc string) resource.Function {
 
 // awsOpenings returns the port ranges that are open to the internet although no single range of
 // the rules counts as the internet: several ranges, or the entries of prefix lists, do so
-// together. Adjacent open ports are one returned range, so that it may include ports that a single
-// range opens. Prefix lists and ranges that cannot be read are ignored here: their own entities
+// together. Adjacent open ports are one returned range, which can therefore include ports that a
+// single address range opens. Prefix lists and ranges that cannot be read are ignored here: their own entities
 // report that they may be the internet.
 func awsOpenings(ctx context.Context, c resource.Caller, rules gjson.Result) []aws.Opening {
 	combined := aws.Firewall{Lists: map[string][]string{}} // all rules

@@ -91,7 +91,8 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 			kind := e.Get("ReadWriteType").String()
 			texts = append(texts, "management "+kind)
 			if len(e.Get("ExcludeManagementEventSources").Array()) == 0 {
-				reads, writes = reads || kind != "WriteOnly", writes || kind != "ReadOnly"
+				reads = reads || kind != "WriteOnly"
+				writes = writes || kind != "ReadOnly"
 			}
 		}
 		for _, t := range e.Get("DataResources.#.Type").Array() {
@@ -107,7 +108,7 @@ func selectedEvents(answer gjson.Result) (texts []string, all bool) {
 				category = equals[0].String()
 			case field == "readOnly" && len(equals) == 1 && extent == "All":
 				extent = map[string]string{"true": "ReadOnly", "false": "WriteOnly"}[equals[0].Str]
-			default:
+			default: // anything else, such as a second condition on readOnly
 				extent = "narrowed"
 			}
 		}
@@ -126,16 +127,18 @@ func selectedObjectEvents(answer gjson.Result) (reads, writes bool) {
 	const object = "AWS::S3::Object"
 	for _, e := range answer.Get("EventSelectors").Array() {
 		for _, d := range e.Get("DataResources").Array() {
-			all := slices.ContainsFunc(d.Get("Values").Array(), func(v gjson.Result) bool {
+			allBuckets := slices.ContainsFunc(d.Get("Values").Array(), func(v gjson.Result) bool {
 				return slices.Contains([]string{"arn:aws:s3", "arn:aws:s3:::", "arn:aws-us-gov:s3", "arn:aws-us-gov:s3:::", "arn:aws-cn:s3", "arn:aws-cn:s3:::"}, v.Str)
 			})
-			if kind := e.Get("ReadWriteType").Str; all && d.Get("Type").Str == object {
-				reads, writes = reads || kind != "WriteOnly", writes || kind != "ReadOnly"
+			if kind := e.Get("ReadWriteType").Str; allBuckets && d.Get("Type").Str == object {
+				reads = reads || kind != "WriteOnly"
+				writes = writes || kind != "ReadOnly"
 			}
 		}
 	}
 	for _, e := range answer.Get("AdvancedEventSelectors").Array() {
-		data, objects, narrowed, read, write := false, false, false, true, true
+		data, objects, narrowed := false, false, false
+		read, write := true, true // unless the field readOnly selects one of them
 		for _, f := range e.Get("FieldSelectors").Array() {
 			hasValue := func(value string) bool {
 				equals := f.Get("Equals").Array()
@@ -170,25 +173,31 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 		if err != nil {
 			return gjson.Result{}, err
 		}
-		logs, foreign, reads, writes, elsewhere := false, false, false, false, ""
+		account := string(c.Vars().Account)
+		logs, foreign, reads, writes := false, false, false, false
+		elsewhere := ""
 		arns := []byte{'['}
 		for _, t := range listed[0].Get("trailList").Array() {
 			if !t.Get("IsMultiRegionTrail").Bool() {
 				continue
 			}
-			owner, ok := resource.ParseARN(t.Get("TrailARN").Str)
+			arn := t.Get("TrailARN").Str
+			owner, ok := resource.ParseARN(arn)
 			if !ok {
-				return gjson.Result{}, fmt.Errorf("CloudTrail lists the trail %s with the malformed ARN %q", t.Get("Name").Str, t.Get("TrailARN").Str)
+				return gjson.Result{}, fmt.Errorf("CloudTrail lists the trail %s with the malformed ARN %q", t.Get("Name").Str, arn)
 			}
-			foreign = foreign || owner.Account != string(c.Vars().Account)
-			group := t.Get("CloudWatchLogsLogGroupArn").Str
-			if home, _ := resource.ParseARN(cmp.Or(group, t.Get("TrailARN").Str)); elsewhere == "" && home.Account != string(c.Vars().Account) {
-				elsewhere = fmt.Sprintf("the trail %s delivers its events to account %s, whose log groups and alarms are not read here", t.Get("TrailARN").Str, home.Account)
+			foreign = foreign || owner.Account != account
+			receiver := owner // the account of the log group; that of the trail if no log group is listed
+			if group := t.Get("CloudWatchLogsLogGroupArn").Str; group != "" {
+				receiver, _ = resource.ParseARN(group)
+			}
+			if elsewhere == "" && receiver.Account != account {
+				elsewhere = fmt.Sprintf("the trail %s delivers its events to account %s, whose log groups and alarms are not read here", arn, receiver.Account)
 			}
 			if len(arns) > 1 {
 				arns = append(arns, ',')
 			}
-			arns = gjson.AppendJSONString(arns, t.Get("TrailARN").Str)
+			arns = gjson.AppendJSONString(arns, arn)
 			trail := &resource.Item{Result: t}
 			status, err := c.Call(ctx, resource.NewRequest("cloudtrail.GetTrailStatus", `{Name: "${TrailARN}"}`), trail)
 			if err != nil {
@@ -198,10 +207,14 @@ var awsMultiRegionTrails = resource.AnswerFunction{
 			if err != nil {
 				return gjson.Result{}, err
 			}
-			_, all := selectedEvents(events[0])
+			if !status[0].Get("IsLogging").Bool() {
+				continue
+			}
+			_, allManagement := selectedEvents(events[0])
 			objectReads, objectWrites := selectedObjectEvents(events[0])
-			isLogging := status[0].Get("IsLogging").Bool()
-			logs, reads, writes = logs || all && isLogging, reads || objectReads && isLogging, writes || objectWrites && isLogging
+			logs = logs || allManagement
+			reads = reads || objectReads
+			writes = writes || objectWrites
 		}
 		return gjson.Parse(fmt.Sprintf(`{"trails":%s,"logs":%t,"foreign":%t,"objectReads":%t,"objectWrites":%t,"elsewhere":%s}`,
 			append(arns, ']'), logs, foreign, reads, writes, gjson.AppendJSONString(nil, elsewhere))), nil

@@ -105,7 +105,7 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 		return nil, err
 	}
 	var fatal error
-	unread := func(what string, err error) {
+	noteUnread := func(what string, err error) {
 		if collect.IsFatal(err) {
 			fatal = err
 		}
@@ -119,20 +119,20 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 			holders.roles[id] = append(holders.roles[id], role)
 		}
 	}
-	give := func(id, kind string, role posture.EntityID) {
+	addWithMembers := func(id, kind string, role posture.EntityID) { // the role of a group is also that of its members
 		add(id, role)
 		if !strings.EqualFold(kind, "#microsoft.graph.group") {
 			return
 		}
 		members, err := azureMembersOf(in, id)
 		if err != nil {
-			unread("the members of group "+id, err)
+			noteUnread("the members of group "+id, err)
 		}
 		for _, m := range members {
 			add(m.Get("id").String(), role)
 		}
 	}
-	templates := map[string]posture.EntityID{}
+	templates := map[string]posture.EntityID{} // roles by the id of their template
 	for i := range items {
 		role := in.Cloud.Ref(in.Vars, azureMemberEdge.To, items[i].Get("id").String())
 		template := items[i].Get("roleTemplateId").String()
@@ -144,18 +144,18 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 		}
 		for _, page := range pages {
 			for _, member := range page.Get("value").Array() {
-				give(member.Get("id").String(), member.Get("@odata\\.type").String(), role)
+				addWithMembers(member.Get("id").String(), member.Get("@odata\\.type").String(), role)
 			}
 		}
 	}
 	pages, err := in.Caller.Call(in.Ctx, azureEligibleRoles, nil)
 	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
-		unread("the eligible role assignments", err)
+		noteUnread("the eligible role assignments", err)
 	}
 	for _, page := range pages {
 		for _, e := range page.Get("value").Array() {
 			if role, ok := templates[strings.ToLower(e.Get("roleDefinitionId").String())]; ok {
-				give(e.Get("principalId").String(), e.Get("principal.@odata\\.type").String(), role)
+				addWithMembers(e.Get("principalId").String(), e.Get("principal.@odata\\.type").String(), role)
 			}
 		}
 	}

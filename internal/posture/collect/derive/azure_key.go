@@ -52,8 +52,8 @@ var azureKeyVaultKey = resource.Function{
 	},
 }
 
-// azureActiveKey adds an edge to the key of a disk encryption set, which names its vault by
-// id.
+// azureActiveKey adds an edge to the key of a disk encryption set. Its reference contains the
+// id of the vault.
 var azureActiveKey = resource.Function{
 	Edges: []resource.Edge{azureKeyEdge},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {

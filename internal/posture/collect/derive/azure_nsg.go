@@ -109,7 +109,7 @@ type azureRule struct {
 	inbound, deny bool
 	protocol      string   // lower case; * for all
 	sources       []string // addresses and service tags
-	targets       []string
+	destinations  []string
 	ports         []span // destination ports
 	text          string
 }
@@ -125,12 +125,12 @@ func azureSecurityRules(group gjson.Result) []azureRule {
 	var all []azureRule
 	for _, p := range group.Get("properties.securityRules.#.properties").Array() {
 		r := azureRule{
-			priority: p.Get("priority").Int(),
-			inbound:  strings.EqualFold(p.Get("direction").String(), "Inbound"),
-			deny:     strings.EqualFold(p.Get("access").String(), "Deny"),
-			protocol: strings.ToLower(p.Get("protocol").String()),
-			sources:  texts(p.Get("[sourceAddressPrefix,sourceAddressPrefixes]")),
-			targets:  texts(p.Get("[destinationAddressPrefix,destinationAddressPrefixes]")),
+			priority:     p.Get("priority").Int(),
+			inbound:      strings.EqualFold(p.Get("direction").String(), "Inbound"),
+			deny:         strings.EqualFold(p.Get("access").String(), "Deny"),
+			protocol:     strings.ToLower(p.Get("protocol").String()),
+			sources:      texts(p.Get("[sourceAddressPrefix,sourceAddressPrefixes]")),
+			destinations: texts(p.Get("[destinationAddressPrefix,destinationAddressPrefixes]")),
 		}
 		ports := texts(p.Get("[destinationPortRange,destinationPortRanges]"))
 		for _, text := range ports {
@@ -142,7 +142,7 @@ func azureSecurityRules(group gjson.Result) []azureRule {
 			r.sources = append(r.sources, "application security groups")
 		}
 		r.text = fmt.Sprintf("%d %s %s %s %s > %s %s", r.priority, p.Get("direction"), p.Get("access"), p.Get("protocol"),
-			strings.Join(r.sources, ","), strings.Join(r.targets, ","), strings.Join(ports, ","))
+			strings.Join(r.sources, ","), strings.Join(r.destinations, ","), strings.Join(ports, ","))
 		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(a, b azureRule) int { return cmp.Compare(a.priority, b.priority) })
@@ -178,16 +178,14 @@ func (s span) String() string {
 	return fmt.Sprintf("%d-%d", s.from, s.to)
 }
 
-// includesInternet reports whether a rule's sources include the whole internet.
-func includesInternet(sources []string) bool {
-	return slices.ContainsFunc(sources, func(s string) bool {
-		s = strings.ToLower(s)
-		return s == "*" || s == "internet" || s == "any" || s == "0.0.0.0" || strings.HasSuffix(s, "/0")
-	})
+// isInternet reports whether a source of a rule is the whole internet.
+func isInternet(source string) bool {
+	source = strings.ToLower(source)
+	return source == "*" || source == "internet" || source == "any" || source == "0.0.0.0" || strings.HasSuffix(source, "/0")
 }
 
-// azureOpenPorts adds the ports of a protocol that are reachable from the internet. When that
-// is undecidable for a range, the ports and the allowed sources are unknown.
+// azureOpenPorts adds the ports of a protocol that are reachable from the internet. If this cannot
+// be decided for one range of ports, the property and the edges to allowed sources are unknown.
 func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.Result) {
 	open, unknown := azure.FromInternet(protocol, group)
 	var all []string
@@ -199,7 +197,7 @@ func azureOpenPorts(b *resource.Builder, property, protocol string, group gjson.
 		return
 	}
 	b.Properties = append(b.Properties, posture.Unknown(property, unknown[0].Why))
-	if !slices.ContainsFunc(b.Properties, func(p posture.Property) bool { return p.Name == azureIngress }) {
+	if !b.IsUnread(azureIngress) { // the call for the other protocol may have marked the edges already
 		b.Properties = append(b.Properties, posture.Unknown(azureIngress, unknown[0].Why))
 	}
 }
@@ -212,11 +210,12 @@ func azureEachSource(group gjson.Result, visit func(cidr, protocol string, ports
 			visit(everywhere, protocol, span{int64(o.From), int64(o.To)})
 		}
 		for _, r := range azureSecurityRules(group) {
-			if !r.inbound || r.deny || includesInternet(r.sources) || r.protocol != "*" && r.protocol != protocol {
+			if !r.inbound || r.deny || r.protocol != "*" && r.protocol != protocol {
 				continue
 			}
 			for _, source := range r.sources {
-				if prefix, ok := parsePrefix(source); ok {
+				// The internet is visited above as everywhere.
+				if prefix, ok := parsePrefix(source); ok && !isInternet(source) {
 					for _, s := range r.ports {
 						visit(prefix.String(), protocol, s)
 					}
@@ -245,8 +244,8 @@ var privateRanges = []netip.Prefix{
 	netip.MustParsePrefix("fc00::/7"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::1/128"),
 }
 
-// isPrivate reports whether a range lies within one of privateRanges. Its first address alone
-// does not tell: 192.168.0.0/15 has public addresses.
+// isPrivate reports whether a range lies within one of privateRanges. The first address of the
+// range alone does not tell: 192.168.0.0/15 has public addresses.
 func isPrivate(p netip.Prefix) bool {
 	return slices.ContainsFunc(privateRanges, func(r netip.Prefix) bool { return p.Bits() >= r.Bits() && r.Contains(p.Addr()) })
 }

@@ -86,7 +86,8 @@ var azureAlertedOperations = resource.Function{
 // azureWatches returns the operations that an alert watches in a whole subscription.
 func azureWatches(alert gjson.Result, subscription string) (operations []string) {
 	p := alert.Get("properties")
-	if enabled := p.Get("enabled"); enabled.Exists() && !enabled.Bool() || len(p.Get("actions.actionGroups").Array()) == 0 {
+	disabled := p.Get("enabled").Exists() && !p.Get("enabled").Bool()
+	if disabled || len(p.Get("actions.actionGroups").Array()) == 0 {
 		return nil
 	}
 	coversSubscription := false
@@ -96,23 +97,23 @@ func azureWatches(alert gjson.Result, subscription string) (operations []string)
 	if !coversSubscription {
 		return nil
 	}
-	everything := false
+	everyOperation := false
 	for _, c := range p.Get("condition.allOf").Array() {
 		field, equals := strings.ToLower(c.Get("field").String()), strings.ToLower(c.Get("equals").String())
 		switch {
 		case field == "operationname" && len(operations) == 0 && azureHasOnlyOperations(c):
 			operations = azureOperations(c)
 		case field == "category" && equals == "administrative":
-			everything = true
+			everyOperation = true
 		case field == "" && azureHasOnlyOperations(c.Get("anyOf")) && len(operations) == 0:
 			for _, alternative := range c.Get("anyOf").Array() {
 				operations = append(operations, azureOperations(alternative)...)
 			}
 		default:
-			return nil // a condition on level, status, caller or resource excludes events
+			return nil // a second condition on the operation, or one on level, status, caller or resource, excludes events
 		}
 	}
-	if len(operations) == 0 && everything {
+	if len(operations) == 0 && everyOperation {
 		return []string{azureEveryOperation}
 	}
 	return operations

@@ -76,7 +76,8 @@ func azureUsedRoles(ctx context.Context, c resource.Caller, items []resource.Ite
 		if err != nil {
 			return nil, err
 		}
-		// If this call fails, azurePrincipals reports the error and adds no eligible roles.
+		// azurePrincipals makes the same call. If it fails, azurePrincipals reports the error and lists
+		// no eligible assignments, so that nothing refers to the roles that are missing here.
 		pages, _ := c.Call(ctx, azureEligible, nil)
 		for _, page := range pages {
 			for _, a := range page.Get("value").Array() {
@@ -136,7 +137,7 @@ func azurePrincipals(ctx context.Context, c resource.Caller, _ []resource.Item) 
 		return nil, err
 	}
 	unread := ""
-	var incomplete error // principals that are only eligible are missing
+	var incomplete error // set if principals that are only eligible are missing
 	pages, err := c.Call(ctx, azureEligible, nil)
 	if err != nil && !errors.Is(err, collect.ErrOff) && !errors.Is(err, collect.ErrGone) {
 		if collect.IsFatal(err) {
@@ -195,7 +196,7 @@ var azurePrincipalRoles = resource.Function{
 	Edges: []resource.Edge{
 		{Label: "ASSIGNED", To: resource.EntityTypes{azureRoleDefinition}, Doc: "The roles that it is assigned or eligible for, with scope and onSubscription."},
 		{Label: "IS", To: resource.EntityTypes{azureUser, azureGroup, azureServicePrinc}, Doc: "The directory object that it is."},
-		{Label: "HAS_MEMBER", To: resource.EntityTypes{azureUser, azureServicePrinc}, Doc: "Users and service principals that are in it, through other groups too, when it is a group."},
+		{Label: "HAS_MEMBER", To: resource.EntityTypes{azureUser, azureServicePrinc}, Doc: "If it is a group: the users and service principals in it, directly or through other groups."},
 	},
 	Permissions: []string{azureGroupMembers.Permission, azureEligible.Permission},
 	Reads:       []posture.EntityType{azureRoleDefinition},
@@ -225,7 +226,8 @@ var azurePrincipalRoles = resource.Function{
 	},
 }
 
-// azureMemberTypes maps the Graph types of group members to directory types.
+// azureMemberTypes maps the Graph types of group members to directory types. A member without a
+// type counts as a user.
 var azureMemberTypes = map[string]posture.EntityType{"": azureUser, "#microsoft.graph.user": azureUser, "#microsoft.graph.serviceprincipal": azureServicePrinc}
 
 // azureAddMembers adds edges to the members of a group.

@@ -35,8 +35,8 @@ func gcpNotifies(policy gjson.Result) bool {
 	return policy.Get("enabled").Bool() && len(policy.Get("notificationChannels").Array()) > 0
 }
 
-// gcpWatchers returns the names of the alert policies that notify somebody, by the log metric
-// that they watch.
+// gcpWatchers returns, for each log metric, the names of the alert policies that watch it and
+// notify somebody.
 func gcpWatchers(policies gjson.Result) map[string][]string {
 	watchers := map[string][]string{}
 	for _, policy := range policies.Array() {
@@ -91,8 +91,8 @@ var gcpWatched = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("watched", false) },
 }
 
-// A gcpChange is a change to alert on. A log filter selects it if it matches every log entry
-// that the change writes, by any user.
+// A gcpChange is a change to alert on. A log filter selects the change if it matches every log
+// entry that the change writes, for every member who makes the change.
 type gcpChange struct {
 	name    string
 	entries []gcpAuditEntry
@@ -103,9 +103,11 @@ type gcpAuditEntry struct {
 	service, resource string
 	methods           []string       // names of one method in several versions of the API
 	labels            []string       // names of the labels of the resource, beside the project
-	delta             map[string]any // changes of an IAM policy
+	delta             map[string]any // changes of an IAM policy; nil stands for any value
 }
 
+// gcpOwnership is a change of the owners of the project. It has no name, because it is not in
+// watchedChanges.
 var gcpOwnership = gcpChange{"", []gcpAuditEntry{
 	gcpPolicyEntry("bindingDeltas", map[string]any{"action": "ADD", "role": "roles/owner", "member": nil}),
 	gcpPolicyEntry("bindingDeltas", map[string]any{"action": "REMOVE", "role": "roles/owner", "member": nil}),
@@ -123,9 +125,10 @@ var gcpChanges = []gcpChange{
 	{"database", gcpEntries("cloudsql.googleapis.com", "cloudsql_database", []string{"database_id", "region"}, "cloudsql.instances.update")},
 }
 
-// gcpPolicyEntry returns the entry of a change to the IAM policy of the project.
-func gcpPolicyEntry(deltas string, delta map[string]any) gcpAuditEntry {
-	return gcpAuditEntry{service: "cloudresourcemanager.googleapis.com", methods: []string{"SetIamPolicy"}, resource: "project", delta: map[string]any{deltas: []any{delta}}}
+// gcpPolicyEntry returns the entry of a change to the IAM policy of the project. The entry lists the
+// change in a member such as bindingDeltas.
+func gcpPolicyEntry(member string, change map[string]any) gcpAuditEntry {
+	return gcpAuditEntry{service: "cloudresourcemanager.googleapis.com", methods: []string{"SetIamPolicy"}, resource: "project", delta: map[string]any{member: []any{change}}}
 }
 
 func gcpEntries(service, resource string, labels []string, methods ...string) (all []gcpAuditEntry) {
@@ -146,8 +149,8 @@ func gcpComputeEntries(resource, label string, methods ...string) (all []gcpAudi
 	return all
 }
 
-// templates returns the log entry in a project for each name of the method, as package gcp
-// compares it: null is any value.
+// templates returns a template of the log entry in a project for each name of the method. In a
+// template, null stands for any value, see [gcp.LogFilter.MatchesEvery].
 func (e gcpAuditEntry) templates(project string) (all []gjson.Result) {
 	for _, method := range e.methods {
 		all = append(all, e.template(project, method))
@@ -177,8 +180,9 @@ func (e gcpAuditEntry) template(project, method string) gjson.Result {
 	return gjson.ParseBytes(text)
 }
 
-// selectedBy decides whether one of the filters selects every entry of the change. One version
-// of a method suffices, because the filters of the CIS benchmark name one.
+// selectedBy decides whether one of the filters selects every entry of the change. It suffices
+// that the filter selects one version of a method, because the filters of the CIS benchmark name
+// only one.
 func (c gcpChange) selectedBy(filters []gcp.LogFilter, project string) predicate.Answer {
 	var entries [][]gjson.Result // by entry and version
 	for _, e := range c.entries {
@@ -195,13 +199,14 @@ func (c gcpChange) selectedBy(filters []gcp.LogFilter, project string) predicate
 	return predicate.Or(answers...)
 }
 
-// gcpWatchesOwnership adds whether an alert policy watches changes of owners, by a log metric that
-// counts them or by the log itself, and which other changes are watched. It applies to the log
-// metrics; the alert policies are the response named alerts.
+// gcpWatchesOwnership adds whether alert policies watch changes of owners, and which of gcpChanges
+// they watch. A policy watches a change if its log filter, or that of its log metric, selects the
+// change. The value of the function is the list of log metrics. The alert policies are the response
+// named alerts.
 var gcpWatchesOwnership = resource.Function{
 	Properties: []resource.Property{
 		{Name: "watchesOwnership", Kind: resource.Flag, Doc: "An alert policy that notifies somebody watches changes of project owners, by a log metric that counts them or by the log itself."},
-		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes that alert policies that notify somebody watch, by a log metric or by the log itself: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
+		{Name: "watchedChanges", Kind: resource.Texts, Doc: "The changes of which an alert policy notifies somebody, by a log metric or by the log itself: auditConfig, customRole, firewall, route, network, storagePermissions, database."},
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		policies := in.Item.Answers["alerts"].Get("alertPolicies")

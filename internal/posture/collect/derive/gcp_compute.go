@@ -49,7 +49,7 @@ func gcpMetadata(name string, settings map[string]string, docs map[string]string
 			} else {
 				all = append(all, key)
 			}
-			if _, exists := values[strings.ToLower(key)]; !exists {
+			if _, exists := values[strings.ToLower(key)]; !exists { // of keys that differ only in case, the first one counts
 				values[strings.ToLower(key)] = strings.ToLower(value.String())
 			}
 		}
@@ -99,8 +99,8 @@ var gcpDefaultAccount = resource.Function{
 	Absent: func(b *resource.Builder) { b.Flag("usesDefaultServiceAccount", false) },
 }
 
-// gcpGKENode adds whether an instance, or an instance of a template, is a node of a cluster. The
-// label decides, which users cannot set: anybody can name an instance gke-something.
+// gcpGKENode adds whether an instance, or an instance of a template, is a node of a cluster. It
+// looks for a label that users cannot set, not at the name: anybody can name an instance gke-something.
 var gcpGKENode = resource.Function{
 	Properties: []resource.Property{{Name: "gkeNode", Kind: resource.Flag, Doc: "It is a node of a GKE cluster."}},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -113,8 +113,8 @@ func isGKENode(v gjson.Result) bool {
 	return v.Get("labels.goog-gke-node").Exists() || v.Get("properties.labels.goog-gke-node").Exists()
 }
 
-// gcpMetadataSecrets adds the credentials in metadata, without those that GKE itself gives its nodes to
-// join the cluster: their owner cannot remove them.
+// gcpMetadataSecrets adds the credentials in metadata. In nodes of GKE, it leaves out kube-env: GKE
+// itself puts credentials there with which the node joins the cluster, and users cannot remove them.
 var gcpMetadataSecrets = resource.Function{
 	Properties: secretsInMetadata.Properties,
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
@@ -305,7 +305,7 @@ var gcpPublicIPs = resource.ListFunction{
 			return items, err
 		}
 		err = c.Each(ctx, gcpAddress, func(address *resource.Item) error {
-			if kind := address.Get("addressType").String(); kind == "EXTERNAL" || kind == "" {
+			if kind := address.Get("addressType").String(); kind == "EXTERNAL" || kind == "" { // EXTERNAL is the default
 				add(address.Get("address").String(), address.Get("status").String() == "IN_USE")
 			}
 			return nil

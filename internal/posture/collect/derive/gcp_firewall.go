@@ -105,8 +105,9 @@ var gcpFirewallOpens = resource.Function{
 					return err
 				}
 				refused = refusedErr
+				// The rule is missing if the rules of the network could not be read.
 				if !slices.ContainsFunc(network.Rules, func(r gjson.Result) bool { return r.Get("name").String() == name }) {
-					network.Rules = append(slices.Clone(network.Rules), in.Value)
+					network.Rules = append(slices.Clone(network.Rules), in.Value) // a copy: other firewall rules use the network too
 				}
 				answer = questions[property](network)
 			}

@@ -13,16 +13,16 @@ import (
 	"vigil/internal/posture/resource"
 )
 
-// The calls that list the VPC Flow Logs configurations of the project and of its organisation. The
-// latter apply to all networks.
+// The calls that list the VPC Flow Logs configurations of the project and of its organisation.
+// Those of the organisation apply to all networks.
 var (
 	gcpFlowLogs    = gcpRequest("networkmanagement/v1/projects/$project/locations/global/vpcFlowLogsConfigs", "pageSize: 500", "networkmanagement.vpcflowlogsconfigs.list")
 	gcpOrgFlowLogs = gcpRequest("networkmanagement/v1/organizations/${id}/locations/global/vpcFlowLogsConfigs", "pageSize: 500", "networkmanagement.vpcflowlogsconfigs.list")
 )
 
 // gcpFlowLogsConfigured adds whether a VPC Flow Logs configuration of the Network Management API
-// logs the traffic of a subnetwork. It is independent of the flow logs that the subnetwork itself
-// enables. Where the API is off, there are no configurations.
+// logs the traffic of a subnetwork. Such a configuration is independent of the flow logs that the
+// subnetwork itself enables. Where the API is off, there are no configurations.
 var gcpFlowLogsConfigured = resource.Function{
 	Properties:  []resource.Property{{Name: "flowLogsConfigured", Kind: resource.Flag, Doc: "A VPC Flow Logs configuration of the Network Management API logs its traffic: one of the subnetwork, its network or the organisation."}},
 	Permissions: []string{gcpAncestry.Permission, gcpFlowLogs.Permission},
@@ -70,7 +70,8 @@ var gcpFlowLogsConfigured = resource.Function{
 // subnetwork. Configurations of an organisation name no resource.
 func gcpLogsSubnetwork(list, subnetwork gjson.Result) bool {
 	return slices.ContainsFunc(list.Get("vpcFlowLogsConfigs").Array(), func(config gjson.Result) bool {
-		switch subnet, network := config.Get("subnet").String(), config.Get("network").String(); {
+		subnet, network := config.Get("subnet").String(), config.Get("network").String()
+		switch {
 		case config.Get("state").String() == "DISABLED":
 			return false
 		case subnet != "":

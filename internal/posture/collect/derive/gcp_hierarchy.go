@@ -240,7 +240,8 @@ func gcpMemberPower(in resource.FunctionInput, b *resource.Builder, member strin
 		if err != nil {
 			return err
 		}
-		answer, refused = gcp.Privileged(member, policies, denies, roles, chain.unread()), nil
+		answer = gcp.Privileged(member, policies, denies, roles, chain.unread())
+		refused = nil // if the answer is unknown now, the reason is a deny policy, not the refused call
 	}
 	putAnswerOrRefusal(b, "privileged", answer, refused)
 	return nil

@@ -62,10 +62,10 @@ var gcpImpersonators = resource.Function{
 				all = append(all, role+" "+member)
 				edges = append(edges, gcpGrantTo(in, member, role))
 			}
-			public := gcp.Public(nil, gjson.Parse(`{"bindings":[`+binding.Raw+`]}`))
+			public := gcp.Public(nil, gjson.Parse(`{"bindings":[`+binding.Raw+`]}`)) // nil: without deny policies
 			everybody = predicate.Or(everybody, predicate.And(impersonates, public))
 		}
-		if refused != nil { // who else may act as it is unknown
+		if refused != nil { // a role that could not be read may let more members act as it
 			b.Unread(refused, "impersonators", "GRANTS")
 		} else {
 			gcpAddEdges(b, edges)

@@ -31,8 +31,9 @@ var gcpMembers = resource.EntityTypes{gcpPrincipal, gcpServiceAccount}
 var gcpProjectPolicy = resource.NewRequest("POST cloudresourcemanager/v1/projects/$project:getIamPolicy", "options: {requestedPolicyVersion: 3}")
 
 // gcpPolicyFunction returns a function that adds the facts about the IAM policy of a resource.
-// more returns further policies that apply to the resource. public decides whether everybody has
-// access; it is nil when the policies alone decide.
+// more returns further policies that apply to the resource; it is nil when there are none. public
+// decides whether everybody has access; it is nil when the policies alone decide. permissions are
+// those that the calls of more and public need.
 func gcpPolicyFunction(permissions []string, more func(in resource.FunctionInput) ([]gjson.Result, error), public func(in resource.FunctionInput, byPolicy predicate.Answer) (answer predicate.Answer, refused, err error)) resource.Function {
 	return resource.Function{
 		Properties: []resource.Property{
@@ -58,13 +59,15 @@ func gcpPolicyFunction(permissions []string, more func(in resource.FunctionInput
 			}
 			gcpGrant(in, b, bindings)
 			answer, refused, err := gcpPublic(in, b, policies)
-			if err == nil && public != nil {
-				var refusedErr error
-				answer, refusedErr, err = public(in, answer)
-				refused = cmp.Or(refused, refusedErr)
-			}
 			if err != nil {
 				return err
+			}
+			if public != nil {
+				var refusedByPublic error
+				if answer, refusedByPublic, err = public(in, answer); err != nil {
+					return err
+				}
+				refused = cmp.Or(refused, refusedByPublic)
 			}
 			putAnswerOrRefusal(b, "public", answer, refused)
 			return nil
@@ -128,8 +131,8 @@ func gcpGrantTo(in resource.FunctionInput, member, role string) posture.Edge {
 	return posture.Edge{Label: "GRANTS", To: in.Cloud.Ref(in.Vars, gcpMembers, member), Properties: []posture.Property{posture.Text("role", role)}}
 }
 
-// gcpAddEdges adds edges that may differ only in their properties. It removes duplicates and
-// sorts them, so that their order does not depend on the response.
+// gcpAddEdges adds edges that may differ only in their properties. It sorts them, so that their
+// order does not depend on the response, and removes duplicates.
 func gcpAddEdges(b *resource.Builder, edges []posture.Edge) {
 	slices.SortFunc(edges, gcpCompareEdges)
 	b.Edges = append(b.Edges, slices.CompactFunc(edges, func(x, y posture.Edge) bool { return gcpCompareEdges(x, y) == 0 })...)
@@ -150,7 +153,7 @@ func gcpCompareEdges(a, b posture.Edge) int {
 // gcpPolicyOf reads the IAM policy of the resource with the given name, not of the item.
 func gcpPolicyOf(in resource.FunctionInput, api, name, permission string) ([]gjson.Result, error) {
 	r := resource.Request{Call: api + "/${name}:getIamPolicy", Permission: permission, Input: resource.NewInput("options.requestedPolicyVersion", "3")}
-	r.Path = api + "/" + name + ":getIamPolicy"
+	r.Path = api + "/" + name + ":getIamPolicy" // the address; in Call, ${name} would be the name of the item
 	return in.Caller.Call(in.Ctx, r, in.Item)
 }
 
@@ -281,8 +284,8 @@ var gcpPrincipals = resource.ListFunction{
 		}
 		var items []resource.Item
 		for member, roles := range gcpRolesOf(answers[0].Get("bindings")) {
-			email, account := strings.CutPrefix(member, "serviceAccount:")
-			if account && naming.OwnsServiceAccount(c.Vars(), email) {
+			email, isServiceAccount := strings.CutPrefix(member, "serviceAccount:")
+			if isServiceAccount && naming.OwnsServiceAccount(c.Vars(), email) {
 				continue
 			}
 			kind, address, _ := strings.Cut(member, ":")

@@ -50,8 +50,10 @@ var gcpDatasetAccess = resource.Function{
 				member := kind + ":" + name
 				all = append(all, strings.TrimSpace(role+" "+member))
 				switch {
-				case kind == "iamMember", kind == "specialGroup" && strings.HasPrefix(name, "all"): // allAuthenticatedUsers, unlike projectOwners, is a member of IAM policies
+				case kind == "iamMember":
 					member = name
+				case kind == "specialGroup" && strings.HasPrefix(name, "all"):
+					member = name // IAM policies have the member allAuthenticatedUsers too, but not projectOwners
 				case kind == "user" && strings.HasSuffix(name, ".gserviceaccount.com"):
 					member = "serviceAccount:" + name
 				}
@@ -66,7 +68,7 @@ var gcpDatasetAccess = resource.Function{
 }
 
 // gcpControlPlane adds which networks can reach the control plane of a cluster. Newer responses
-// have it in another place than older ones.
+// have these settings in other members than older ones.
 var gcpControlPlane = resource.Function{
 	Properties: []resource.Property{
 		{Name: "enablePrivateEndpoint", Kind: resource.Flag, Doc: "Its control plane is reached from its network alone."},
@@ -77,16 +79,16 @@ var gcpControlPlane = resource.Function{
 	},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		v := in.Value
-		authorized, endpoints := v.Get("masterAuthorizedNetworksConfig"), v.Get("controlPlaneEndpointsConfig.ipEndpointsConfig")
+		authorized, ipEndpoints := v.Get("masterAuthorizedNetworksConfig"), v.Get("controlPlaneEndpointsConfig.ipEndpointsConfig")
 		private, privateNodes := v.Get("privateClusterConfig.enablePrivateEndpoint").Bool(), v.Get("networkConfig.defaultEnablePrivateNodes").Bool()
 		if v.Get("privateClusterConfig").Exists() {
 			privateNodes = v.Get("privateClusterConfig.enablePrivateNodes").Bool()
 		}
-		if endpoints.Exists() {
-			enabled := endpoints.Get("enabled")
-			private = private || !endpoints.Get("enablePublicEndpoint").Bool() || enabled.Exists() && !enabled.Bool()
+		if ipEndpoints.Exists() {
+			disabled := ipEndpoints.Get("enabled").Exists() && !ipEndpoints.Get("enabled").Bool()
+			private = private || disabled || !ipEndpoints.Get("enablePublicEndpoint").Bool()
 			if !authorized.Get("enabled").Bool() {
-				authorized = endpoints.Get("authorizedNetworksConfig")
+				authorized = ipEndpoints.Get("authorizedNetworksConfig")
 			}
 		}
 		b.Flag("enablePrivateEndpoint", private).Flag("enablePrivateNodes", privateNodes).Flag("masterAuthorizedNetworksEnabled", authorized.Get("enabled").Bool())
@@ -101,9 +103,9 @@ var gcpControlPlane = resource.Function{
 	},
 }
 
-// gcpOpenDNSEndpoint reports whether strangers reach a control plane by its DNS endpoint. It is
-// on the internet, but IAM authorizes each request before the control plane receives it, unless
-// tokens or certificates of Kubernetes are accepted there.
+// gcpOpenDNSEndpoint reports whether strangers reach a control plane by its DNS endpoint. IAM
+// authorizes each request to the endpoint before the control plane receives it, unless the endpoint
+// accepts tokens or certificates of Kubernetes.
 func gcpOpenDNSEndpoint(endpoint gjson.Result) bool {
 	return endpoint.Get("allowExternalTraffic").Bool() && (endpoint.Get("enableK8sTokensViaDns").Bool() || endpoint.Get("enableK8sCertsViaDns").Bool())
 }
@@ -164,8 +166,8 @@ var gcpNodeAccount = resource.Function{
 	},
 }
 
-// gcpPushEndpoint adds the URL to which a subscription pushes messages. The part after the path is
-// removed because it may be a token.
+// gcpPushEndpoint adds the URL to which a subscription pushes messages, without its query, which may
+// contain a token.
 var gcpPushEndpoint = resource.Function{
 	Properties: []resource.Property{
 		{Name: "pushEndpoint", Kind: resource.Text, Doc: "The address that messages are pushed to, without its query; absent when they are pulled."},

@@ -62,12 +62,13 @@ func variableSecrets(value gjson.Result) []string {
 // scanVariables scans the named values that each visits.
 func scanVariables(value gjson.Result, each func(value gjson.Result, visit func(key, text string))) (found []string) {
 	each(value, func(key, text string) {
-		if strings.Contains(text, "\n") {
+		if strings.Contains(text, "\n") { // a file or script: its credentials are reported with their lines
 			matches := secretscan.Text(text[:min(len(text), maxScanned)])
 			for _, match := range matches {
 				found = append(found, fmt.Sprintf("%s in %s, line %d", match.Kind, key, match.Line))
 			}
-			if len(matches) > 0 || strings.Contains(strings.TrimSpace(text), "\n") {
+			hasSeveralLines := strings.Contains(strings.TrimSpace(text), "\n")
+			if len(matches) > 0 || hasSeveralLines {
 				return
 			}
 		}
@@ -110,7 +111,7 @@ func secretsByLine(text string) (all []string) {
 	return all
 }
 
-// eachText visits the texts of a value: a string, an object as JSON, or each of a list.
+// eachText visits the texts of a value: a string, an object as JSON, or those of each element of a list.
 func eachText(value gjson.Result, visit func(text string)) {
 	switch {
 	case value.IsArray():

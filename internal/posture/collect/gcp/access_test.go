@@ -88,7 +88,7 @@ func TestValidate(t *testing.T) {
 		"tokens from elsewhere":    {with(map[string]string{"token_uri": "https://evil.example.com/token"}), posture.AccountValidationFailed, "token_uri"},
 		"tokens from another path": {with(map[string]string{"token_uri": "https://oauth2.googleapis.com/token?x="}), posture.AccountValidationFailed, "token_uri"},
 		"another kind of key":      {with(map[string]string{"type": "external_account"}), posture.AccountValidationFailed, "service account"},
-		"the email of another":     {renamed, posture.AccountValidationFailed, "other@example.com"},
+		"another email configured": {renamed, posture.AccountValidationFailed, "other@example.com"},
 	} {
 		status, reason, err := c.source().Validate(t.Context(), tt.access)
 		if err != nil || status != tt.want || !strings.Contains(reason, tt.reason) || (reason == "") != (tt.want == posture.AccountActive) {
@@ -277,16 +277,16 @@ func checkUnknown(t *testing.T, missing string, before []posture.Entity, got col
 				}
 			}
 		}
-		known := func(all []posture.Property) []posture.Property {
+		knownProperties := func(all []posture.Property) []posture.Property {
 			return slices.DeleteFunc(slices.Clone(all), func(p posture.Property) bool { return unknown[p.Name] })
 		}
-		if diff := cmp.Diff(known(want.Properties), known(e.Properties)); diff != "" {
+		if diff := cmp.Diff(knownProperties(want.Properties), knownProperties(e.Properties)); diff != "" {
 			t.Errorf("without %s: %s (-before +now):\n%s", missing, e.ID, diff)
 		}
-		read := func(all []posture.Edge) []posture.Edge {
+		knownEdges := func(all []posture.Edge) []posture.Edge {
 			return slices.DeleteFunc(slices.Clone(all), func(e posture.Edge) bool { return unknown[e.Label] })
 		}
-		if diff := cmp.Diff(read(want.Edges), read(e.Edges), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(knownEdges(want.Edges), knownEdges(e.Edges), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("without %s: edges of %s (-before +now):\n%s", missing, e.ID, diff)
 		}
 	}

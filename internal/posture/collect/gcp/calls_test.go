@@ -66,7 +66,8 @@ func permissionOf(r *resource.Request) string {
 	return permission
 }
 
-// methodOf returns the simulated method that a call of a type reaches, or "".
+// methodOf returns the simulated method that a call of a type reaches, or "": of the methods whose
+// paths match, the one with the most segments in common.
 func methodOf(typ *resource.Type, call string) string {
 	verb := http.MethodGet
 	if rest, ok := strings.CutPrefix(call, http.MethodPost+" "); ok {
@@ -89,9 +90,9 @@ func methodOf(typ *resource.Type, call string) string {
 	return found
 }
 
-// addressesOf returns the address of a call with the full name of a resource, as in
-// pubsub/v1/$name, for each form of that name: of a resource of the type, or of one in which
-// the type is nested.
+// addressesOf returns the addresses that a call can have. If the full name of a resource follows
+// the version, as in pubsub/v1/$name, there is one address for each form of the name. In
+// cloudkms/v1/$name/cryptoKeys, the name is that of the parent if the type is CryptoKey.
 func addressesOf(typ *resource.Type, call string) []string {
 	version, rest, ok := strings.Cut(strings.ReplaceAll(call, "${name}", "$name"), "/$name")
 	if !ok || strings.Count(version, "/") != 1 {
@@ -101,16 +102,15 @@ func addressesOf(typ *resource.Type, call string) []string {
 	for _, form := range typ.Google {
 		name := form.Path()
 		if strings.HasPrefix(rest, "/") {
-			name, _, _ = strings.Cut(name, rest+"/")
+			name, _, _ = strings.Cut(name, rest+"/") // the name of the parent
 		}
 		all = append(all, version+"/"+name+rest)
 	}
 	return all
 }
 
-// matchingSegments returns how many segments of an address are those of a method's path, or -1
-// if it is not an address of the method. Parameters of the path match everything. A custom verb
-// after a parameter, as in {resource}:getIamPolicy, must be the same in both.
+// matchingSegments returns how many segments of an address are equal to those of a method's path,
+// or -1 if the address is not one of the method. Parameters of the path match without being equal.
 func matchingSegments(path, address string) int {
 	segments, wanted := strings.Split(path, "/"), strings.Split(address, "/")
 	if len(segments) != len(wanted) {
@@ -118,13 +118,25 @@ func matchingSegments(path, address string) int {
 	}
 	n := 0
 	for i, s := range segments {
-		parameter, verb, isParameter := strings.Cut(s, "}")
 		switch {
 		case s == wanted[i]:
 			n++
-		case !isParameter || !strings.HasPrefix(parameter, "{") || !strings.HasSuffix(wanted[i], verb) || verb == "" && strings.Contains(wanted[i], ":"):
+		case !matchesParameter(s, wanted[i]):
 			return -1
 		}
 	}
 	return n
+}
+
+// matchesParameter reports whether a segment of a path is a parameter that matches a segment of an
+// address. A custom verb after the parameter, as in {resource}:getIamPolicy, must be in both.
+func matchesParameter(segment, wanted string) bool {
+	parameter, verb, ok := strings.Cut(segment, "}")
+	if !ok || !strings.HasPrefix(parameter, "{") {
+		return false
+	}
+	if verb == "" {
+		return !strings.Contains(wanted, ":")
+	}
+	return strings.HasSuffix(wanted, verb)
 }

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxAnswer = 64 << 20        // bytes of one response; the largest pages have a few million
-	maxPause  = 2 * time.Minute // longest requested pause after which a call is still retried
+	maxPause  = 2 * time.Minute // longest pause before a retry, even if Google requests a longer one
 )
 
 // A client makes the calls of one service account: it authenticates them, waits for the rate
@@ -50,7 +50,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 			continue
 		}
-		if pause < 0 || attempt >= c.src.options.Attempts {
+		if pause == noRetry || attempt >= c.src.options.Attempts {
 			return answer, err
 		}
 		if err := c.wait(ctx, attempt, pause); err != nil {
@@ -139,21 +139,21 @@ var (
 func retryPause(answer *http.Response, body []byte) time.Duration {
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusRequestTimeout:
-	default:
-		if !isThrottled(answer.StatusCode, body) {
-			return noRetry
-		}
+		return retryAfter(answer.Header)
 	}
-	return retryAfter(answer.Header)
+	if isThrottled(answer.StatusCode, body) {
+		return retryAfter(answer.Header)
+	}
+	return noRetry
 }
 
-// isThrottled reports whether a response means that there were too many calls. Some services use a
-// status for it that otherwise means a missing permission.
+// isThrottled reports whether a response means that there were too many calls. Some services then
+// respond with 403, which otherwise means a missing permission.
 func isThrottled(status int, body []byte) bool {
 	if status == http.StatusTooManyRequests {
 		return true
 	}
-	return status == http.StatusForbidden &&
+	return status == http.StatusForbidden && // ateLimitExceeded is part of rateLimitExceeded and userRateLimitExceeded
 		(bytes.Contains(body, []byte("ateLimitExceeded")) || bytes.Contains(body, []byte("RATE_LIMIT_EXCEEDED")) || bytes.Contains(body, []byte(`"quotaExceeded"`)))
 }
 
@@ -167,10 +167,10 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // wait pauses between attempts with exponential backoff and jitter.
-func (c *client) wait(ctx context.Context, attempt int, retryAfter time.Duration) error {
+func (c *client) wait(ctx context.Context, attempt int, requested time.Duration) error {
 	pause := c.src.options.RetryDelay << (attempt - 1)
 	pause = pause/2 + rand.N(pause/2+1)
-	timer := time.NewTimer(min(max(pause, retryAfter), maxPause))
+	timer := time.NewTimer(min(max(pause, requested), maxPause))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -16,7 +16,7 @@ import (
 	simgcp "vigil/internal/sim/gcp"
 )
 
-// cloud is a simulated Google Cloud and a source that reads it through real TLS.
+// cloud is a simulated Google Cloud, with the options of a source that reads it through real TLS.
 type cloud struct {
 	*simgcp.Cloud
 	faults  *gateway.Faults
@@ -33,7 +33,7 @@ func start(t testing.TB, o simgcp.Options) *cloud {
 	if o.Today.IsZero() {
 		o.Today = today
 	}
-	if o.Shares.Default == 0 { // -1 stands for no flaws
+	if o.Shares.Default == 0 { // a test that wants no flaws sets -1
 		o.Shares.Default = 0.3
 	}
 	c := &cloud{Cloud: simgcp.New(o, g.Faults), faults: g.Faults}

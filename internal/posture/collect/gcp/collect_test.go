@@ -197,7 +197,7 @@ func TestSecretsAreNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"simulated-", "ssh-ed25519", "PRIVATE KEY"} {
+	for _, secret := range []string{"simulated-", "ssh-ed25519", "PRIVATE KEY"} { // passwords and tokens begin with simulated-
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%q was read", secret)
 		}
@@ -221,7 +221,7 @@ func TestProjectsAreIsolated(t *testing.T) {
 	}
 }
 
-// TestChangesAreRead changes resources while the cloud runs.
+// TestChangesAreRead changes resources of a cloud without flaws. All findings come from the changes.
 func TestChangesAreRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, simgcp.Options{Seed: 5, Shares: world.Shares{Default: -1}})
@@ -240,7 +240,7 @@ func TestChangesAreRead(t *testing.T) {
 	want := map[world.Finding]bool{
 		{Rule: "gcp-fw-ssh-open", Entity: posture.EntityID("GCP.Compute." + project + ".global.Firewall.fw-00000")}:                   true,
 		{Rule: "gcp-default-network", Entity: posture.EntityID("GCP.Compute." + project + ".global.Network.default")}:                 true,
-		{Rule: "gcp-dns-logging", Entity: posture.EntityID("GCP.Compute." + project + ".global.Network.default")}:                     true,
+		{Rule: "gcp-dns-logging", Entity: posture.EntityID("GCP.Compute." + project + ".global.Network.default")}:                     true, // no DNS policy applies to the new network
 		{Rule: "gcp-kms-key-public", Entity: posture.EntityID("GCP.KMS." + project + ".europe-west1.CryptoKey.ring-00001/key-00002")}: true,
 	}
 	if diff := cmp.Diff(want, findings(got)); diff != "" {

@@ -11,8 +11,8 @@ import (
 // conventions are those of Google Cloud. They implement [collect.Conventions].
 type conventions struct{}
 
-// Permission implements [collect.Conventions]. The catalog has already set it, except for the calls of
-// functions.
+// Permission implements [collect.Conventions]. The catalog has already set r.Permission, except for the
+// calls of functions.
 func (conventions) Permission(r *resource.Request) string {
 	if r.Permission == "" && r.Call != "" {
 		return resource.GooglePermission(r.Call)

@@ -168,7 +168,7 @@ func checkPath(t *testing.T, id, path string, declared map[posture.EntityType]co
 
 // fullType returns the type that a short name denotes.
 func fullType(short string, declared map[posture.EntityType]collect.Declaration) posture.EntityType {
-	if short == "Project" { // other types end so too
+	if short == "Project" { // other types end in .Project too
 		return "GCP.CloudResourceManager.Project"
 	}
 	for t := range declared {

@@ -12,17 +12,19 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// permissionInMessage extracts the permission from error messages of Google: Required
-// 'compute.instances.list' permission for 'projects/p', Permission
-// 'iam.roles.list' denied on resource, x does not have storage.buckets.list
-// access, Permission bigquery.datasets.get denied on dataset.
+// permissionInMessage extracts the permission from error messages of Google, such as
+//
+//	Required 'compute.instances.list' permission for 'projects/p'
+//	Permission 'iam.roles.list' denied on resource
+//	x does not have storage.buckets.list access
+//	Permission bigquery.datasets.get denied on dataset
 var permissionInMessage = regexp.MustCompile(`(?:[Pp]ermission '?|Required '|Required "|does not have )([a-z][a-zA-Z0-9]+(?:\.[a-zA-Z0-9]+)+)`)
 
 // projectInMessage extracts the project from the error message of an API that is not enabled.
 var projectInMessage = regexp.MustCompile(`has not been used in project ([a-z0-9:.-]+) before`)
 
-// refusal converts an error response to an error of package collect. The permission is the one that
-// the call needs.
+// refusal converts an error response to an error of package collect. permission is the one that the
+// call needs; a permission that the response names takes precedence.
 func refusal(status int, body []byte, permission string) error {
 	answer := parseErrorResponse(status, body)
 	switch {
@@ -119,9 +121,8 @@ func wrapped(class, err error) []error {
 	return []error{class, err}
 }
 
-// offError means that a service is not enabled. Google checks that in the project of the service
-// account. When that is not the project being read, the error says nothing about the resources of
-// the latter.
+// offError means that a service is not enabled. Google checks whether it is enabled in the project of
+// the service account. If another project is read, the error says nothing about the resources there.
 type offError struct {
 	service  string
 	consumer string // "projects/123"

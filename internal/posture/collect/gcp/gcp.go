@@ -78,10 +78,10 @@ func (*Source) Provider() posture.Provider { return posture.GCP }
 // Declarations implements [collect.Source].
 func (src *Source) Declarations() []collect.Declaration { return declarations(src.options.Catalog) }
 
-// The calls that the source makes itself.
+// The address of the projects, and the permission that reading one needs.
 const (
-	projectsPath = resourceManager + "/v1/projects"
-	getProject   = "resourcemanager.projects.get"
+	projectsPath      = resourceManager + "/v1/projects"
+	projectPermission = "resourcemanager.projects.get"
 )
 
 // Open implements [collect.Source]. It requests a token and reads the project, whose number many
@@ -106,7 +106,7 @@ func (src *Source) open(ctx context.Context, a posture.Access) (*session, error)
 	if _, err := s.client.tokens.get(ctx); err != nil {
 		return nil, err
 	}
-	project, err := s.call(ctx, http.MethodGet, projectsPath+"/"+string(s.account), nil, nil, getProject)
+	project, err := s.call(ctx, http.MethodGet, projectsPath+"/"+string(s.account), nil, nil, projectPermission)
 	if err != nil {
 		return nil, s.accessErrorOf(err)
 	}
@@ -141,7 +141,7 @@ func (s *session) accessErrorOf(err error) error {
 		}
 		return &accessError{"the Cloud Resource Manager API is not enabled in project " + where, err}
 	case errors.Is(err, collect.ErrGone):
-		return &collect.DeniedError{Permission: getProject, Err: err}
+		return &collect.DeniedError{Permission: projectPermission, Err: err}
 	}
 	return err
 }
@@ -166,9 +166,9 @@ func (src *Source) Validate(ctx context.Context, a posture.Access) (posture.Acco
 	case errors.Is(err, collect.ErrIdentity):
 		return posture.AccountValidationFailed, sentence(err), nil
 	case errors.Is(err, collect.ErrDenied) && (errors.Is(err, collect.ErrOff) || isUndecidedOff(err)):
-		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s Enable the API there.", a.Account.ID, lower(sentence(err))), nil
+		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s Enable the API there.", a.Account.ID, lowerFirst(sentence(err))), nil
 	case errors.Is(err, collect.ErrDenied):
-		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s %s", a.Account.ID, lower(sentence(err)), advice), nil
+		return posture.AccountDenyAccess, fmt.Sprintf("The key is accepted, but it may not read project %s: %s %s", a.Account.ID, lowerFirst(sentence(err)), advice), nil
 	}
 	return "", "", err
 }
@@ -210,7 +210,7 @@ func (src *Source) discover(ctx context.Context, key posture.ServiceAccountKey) 
 	}
 	defer s.Close()
 	projects := []posture.Project{}
-	list := &resource.Request{Call: projectsPath, Permission: getProject}
+	list := &resource.Request{Call: projectsPath, Permission: projectPermission}
 	err = s.Pages(ctx, list, list.Call, []byte(`{"pageSize":500}`), func(page gjson.Result) error {
 		for _, p := range page.Get("projects").Array() {
 			projects = append(projects, projectOf(p))
@@ -247,4 +247,4 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
-func lower(text string) string { return strings.ToLower(text[:1]) + text[1:] }
+func lowerFirst(text string) string { return strings.ToLower(text[:1]) + text[1:] }

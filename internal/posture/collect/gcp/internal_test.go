@@ -37,7 +37,7 @@ func TestIncompleteListIsAFailure(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]string{
+	for address, want := range map[string]string{ // "" if the address is refused
 		"compute/v1/projects/p/aggregated/disks":            "https://compute.googleapis.com/compute/v1/projects/p/aggregated/disks",
 		"cloudkms/v1/projects/p/locations":                  "https://cloudkms.googleapis.com/v1/projects/p/locations",
 		"logging/v2/projects/p/metrics/web%2Fslow":          "https://logging.googleapis.com/v2/projects/p/metrics/web%2Fslow",
@@ -48,7 +48,7 @@ func TestAddresses(t *testing.T) {
 		"pubsub/v1/projects/p/topics/%zz":                   "",
 		"pubsub":                                            "",
 		"a@example.com:b/v1/x":                              "",
-		"storage/v1/b/bucket/../../../etc":                  "https://storage.googleapis.com/storage/v1/b/bucket/../../../etc",
+		"storage/v1/b/bucket/../../../etc":                  "https://storage.googleapis.com/storage/v1/b/bucket/../../../etc", // the host remains
 		"apikeys/v2/projects/p/locations/global/keys/a\x00": "",
 	} {
 		got := ""

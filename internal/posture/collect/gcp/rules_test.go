@@ -101,7 +101,8 @@ var ninetyDaysAgo = today.AddDate(0, 0, -90).Format(time.RFC3339)
 const defaultAccountSuffix = "-compute@developer.gserviceaccount.com"
 
 // judgements decide which entities violate each rule. They use only properties
-// and edges that the schema declares.
+// and edges that the schema declares. Many of them check the values that Google returns
+// and also the property that Vigil derives from these values.
 var judgements = map[string]struct {
 	resourceType posture.EntityType
 	violated     func(m model, e posture.Entity) bool
@@ -183,8 +184,9 @@ var judgements = map[string]struct {
 		return hasFlag(e, "gkeNode", false) && len(texts(e, "natIP")) > 0 && len(m.out(e, "HAS_IP", "GCP.Compute.PublicIp")) == 1
 	}},
 	"gcp-vm-project-ssh-keys": {"GCP.Compute.Instance", func(m model, e posture.Entity) bool {
-		byProject := containsAny(m.out(e, "SETTINGS_OF", "GCP.Compute.Project"), func(p posture.Entity) bool { return hasFlag(p, "osLogin", true) })
-		if hasFlag(e, "osLogin", true) || !hasFlag(e, "osLogin", false) && byProject {
+		onInProject := containsAny(m.out(e, "SETTINGS_OF", "GCP.Compute.Project"), func(p posture.Entity) bool { return hasFlag(p, "osLogin", true) })
+		offInInstance := hasFlag(e, "osLogin", false)
+		if hasFlag(e, "osLogin", true) || onInProject && !offInInstance {
 			return false
 		}
 		return hasFlag(e, "gkeNode", false) && !slices.Contains(texts(e, "metadata"), "block-project-ssh-keys=true") && hasFlag(e, "blockProjectSshKeys", false)

@@ -53,11 +53,11 @@ func TestRunOutcomes(t *testing.T) {
 		status     posture.RunStatus
 		account    posture.AccountStatus
 		message    string             // message of the run or of the type
-		kind       posture.EntityType // type that does not succeed
-		complete   bool               // the type is still recorded as complete
+		kind       posture.EntityType // type that does not succeed; empty if all do, or if the whole run fails
+		complete   bool               // that type is still recorded as complete
 	}{
-		"all is well":     {credential: (*cloud).reader, status: posture.RunCompleted, account: posture.AccountActive},
-		"nothing allowed": {credential: (*cloud).denied, status: posture.RunFailed, account: posture.AccountDenyAccess, message: "resourcemanager.projects.get"},
+		"all is well":     {credential: (*cloud).Reader, status: posture.RunCompleted, account: posture.AccountActive},
+		"nothing allowed": {credential: (*cloud).Denied, status: posture.RunFailed, account: posture.AccountDenyAccess, message: "resourcemanager.projects.get"},
 		"a list is denied": {
 			credential: func(c *cloud) simgcp.Credential { return c.Limited("some", without("cloudsql.instances.list")...) },
 			status:     posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.SQL.Instance", message: "permission cloudsql.instances.list is missing",
@@ -68,18 +68,18 @@ func TestRunOutcomes(t *testing.T) {
 			complete: true, // only a property is missing
 		},
 		"a service is off": {
-			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
+			credential: (*cloud).Reader, fault: gateway.Fault{Kind: gateway.Off, Match: gateway.Call{Service: "redis"}}, status: posture.RunCompleted, account: posture.AccountActive,
 		},
 		"a service is unavailable": {
-			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "file"}},
+			credential: (*cloud).Reader, fault: gateway.Fault{Kind: gateway.Fail, Match: gateway.Call{Service: "file"}},
 			status: posture.RunCompletedWithErrors, account: posture.AccountActive, kind: "GCP.Filestore.Instance", message: "503",
 		},
 		"the key expires": {
-			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},
+			credential: (*cloud).Reader, fault: gateway.Fault{Kind: gateway.Expire, Match: gateway.Call{Service: "redis"}},
 			status: posture.RunFailed, account: posture.AccountValidationFailed, message: "no longer accepts the key",
 		},
 		"a service hangs": {
-			credential: (*cloud).reader, fault: gateway.Fault{Kind: gateway.Hang, Match: gateway.Call{Service: "redis"}},
+			credential: (*cloud).Reader, fault: gateway.Fault{Kind: gateway.Hang, Match: gateway.Call{Service: "redis"}},
 			status: posture.RunTimeout, kind: "GCP.Redis.Instance", message: "not read in time",
 		},
 	} {
@@ -124,8 +124,3 @@ func TestRunOutcomes(t *testing.T) {
 		})
 	}
 }
-
-// The method expressions of the test table need methods of cloud itself.
-
-func (c *cloud) reader() simgcp.Credential { return c.Reader() }
-func (c *cloud) denied() simgcp.Credential { return c.Denied() }

@@ -32,7 +32,8 @@ func (src *Source) newSession(project posture.AccountID, key posture.ServiceAcco
 	return &session{account: project, key: key, catalog: src.options.Catalog, client: &client{src: src, account: project, tokens: tokens}}, nil
 }
 
-// reader returns the reader of declared types. Names without a location are in the region.
+// reader returns the reader of declared types. A name without a location refers to a resource in
+// the region.
 func (s *session) reader(region string, answers *collect.Answers) *collect.Reader {
 	return &collect.Reader{Catalog: s.catalog, Transport: s, Answers: answers, Context: resource.Context{
 		Vars: resource.Vars{Account: s.account, Number: s.number, Region: region}, Cloud: naming.Of(posture.GCP, s.catalog),
@@ -50,7 +51,7 @@ func (s *session) Units(context.Context) ([]collect.Unit, error) {
 	return units, nil
 }
 
-// Unit implements [collect.Session]. Its Get accepts a name of the audit log
+// Unit implements [collect.Session]. The Get of the unit accepts a name as in the audit log
 // (projects/p/zones/z/instances/i), or an entity's own name in the given region.
 func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bool) {
 	t := s.catalog.Type(name)
@@ -58,7 +59,7 @@ func (s *session) Unit(name posture.EntityType, region string) (collect.Unit, bo
 		return collect.Unit{}, false
 	}
 	unit := s.reader(region, collect.NewAnswers()).Unit(t, collect.ServiceOf(s.catalog, t, conventions{}))
-	unit.Region = posture.Global
+	unit.Region = posture.Global // as in Units: each type is read once per project
 	return unit, true
 }
 
@@ -67,8 +68,8 @@ func (*session) Close() {}
 
 // classify completes the classification of an error of an API. A disabled API means that there
 // are no resources only if it is disabled in the project being read, not in another project that
-// the key belongs to. It never means that for the API that returns the project and its policy,
-// because these always exist.
+// the key belongs to. The API that returns the project and its policy is an exception: these
+// always exist.
 func (s *session) classify(api string, err error) error {
 	off, ok := errors.AsType[*offError](err)
 	if !ok {
@@ -78,8 +79,9 @@ func (s *session) classify(api string, err error) error {
 	if disabledIn == "" {
 		disabledIn = s.key.ProjectID
 	}
-	switch isRead := disabledIn == string(s.account) || disabledIn == s.number; {
-	case !isRead:
+	disabledHere := disabledIn == string(s.account) || disabledIn == s.number
+	switch {
+	case !disabledHere:
 		off = &offError{off.service, "projects/" + disabledIn, off.err} // Google's error may not name the project
 		return &undecidedOffError{off, ", which the service account belongs to: enable it there"}
 	case api == resourceManager:

@@ -1,6 +1,7 @@
 package gcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ var apisWithNameInPath = []string{"compute", "storage", "bigquery", "dns"}
 // Pages implements [collect.Transport]. The address consists of API, version and path of a method:
 // compute/v1/projects/p/aggregated/disks.
 func (s *session) Pages(ctx context.Context, r *resource.Request, address string, input []byte, page func(gjson.Result) error) error {
-	permission, _, _ := strings.Cut(conventions{}.Permission(r), " ")
+	permission, _, _ := strings.Cut(conventions{}.Permission(r), " ") // the first of several
 	if rest, ok := strings.CutPrefix(address, postCall); ok {
 		query, body := splitInput(input)
 		answer, err := s.call(ctx, http.MethodPost, rest, query, body, permission)
@@ -48,7 +49,7 @@ func (s *session) Pages(ctx context.Context, r *resource.Request, address string
 		if err := incomplete(answer); err != nil {
 			return err
 		}
-		token := strings.Clone(answer.Get("nextPageToken").String()) // without the page that it is part of
+		token := strings.Clone(answer.Get("nextPageToken").String()) // a copy, so that the token does not keep the page in memory
 		switch {
 		case token == "":
 			return nil
@@ -77,15 +78,13 @@ func (s *session) call(ctx context.Context, method, address string, query url.Va
 		return gjson.Result{}, err
 	}
 	u.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
 		return gjson.Result{}, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
-	} else {
-		req.Body, req.GetBody = nil, nil
 	}
 	answer, err := s.client.RoundTrip(req)
 	switch {
@@ -118,7 +117,7 @@ func splitInput(input []byte) (query url.Values, body []byte) {
 	return nil, input
 }
 
-// escape escapes the characters that would end a path. Other characters of names
+// escape escapes the characters that cannot be in a path. It leaves % alone, because names
 // may already be escaped.
 var escape = strings.NewReplacer("?", "%3F", "#", "%23", " ", "%20")
 
@@ -147,7 +146,7 @@ func incomplete(answer gjson.Result) error {
 			places = append(places, location.String())
 		}
 	}
-	if items := answer.Get("items"); items.IsObject() {
+	if items := answer.Get("items"); items.IsObject() { // an aggregated list: items by location
 		items.ForEach(func(location, part gjson.Result) bool {
 			if part.Get("warning.code").Str == "UNREACHABLE" {
 				places = append(places, location.Str)

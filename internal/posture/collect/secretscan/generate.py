@@ -9,11 +9,12 @@ with open(sys.argv[1], "rb") as file:
     config = tomllib.load(file)
 
 
-def allowlists(rule):
-    """Returns the allowlists that do not depend on the path of a file."""
+def allowlists(lists):
+    """Returns the allowlists that can apply without the path of a file: those that have no paths, and
+    those of which one criterion suffices (the condition is not AND)."""
     return [
         {"target": a.get("regexTarget", "secret"), "regexes": a.get("regexes", []), "stopwords": a.get("stopwords", [])}
-        for a in rule
+        for a in lists
         if "paths" not in a or a.get("condition") != "AND"
     ]
 

@@ -53,6 +53,9 @@ func (c Condition) test() test {
 	return t
 }
 
+// isMetWithoutKey reports whether a request without the key meets the condition.
+func (t test) isMetWithoutKey() bool { return t.negated && !t.forAny || t.ifExists || t.forAll }
+
 // A keyKind classifies condition keys by what their values say about the caller. The owner of a
 // policy can use some kinds to distinguish its own callers from strangers.
 type keyKind uint8
@@ -86,7 +89,7 @@ var keyKinds = map[string]keyKind{
 	"sns:endpoint": endpointKey,
 }
 
-// alwaysPresent are the keys that every request has, so that IfExists has no effect.
+// alwaysPresent are the keys that every request has. IfExists has no effect on them.
 var alwaysPresent = []string{"kms:calleraccount"}
 
 // admits decides whether a stranger can meet a condition.
@@ -95,23 +98,23 @@ func (c Condition) admits() predicate.Answer {
 	switch t.kind {
 	case unknownTest:
 		return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
-	case nullTest:
+	case nullTest: // it tests only whether a request has the key
 		return predicate.Of(true, "")
 	}
 	kind := keyKinds[c.Key]
 	switch {
-	case len(c.Values) == 0:
+	case len(c.Values) == 0: // no value of the key can match
 		return predicate.Of(t.negated || t.forAll || t.ifExists, "")
 	case kind == freeKey:
 		return predicate.Of(true, "")
 	case t.kind == otherTest:
 		return predicate.NotKnown(c.Key + " is compared with " + c.Operator)
 	case kind == serviceKey:
-		return predicate.Of(t.negated && !t.forAny || t.ifExists || t.forAll, "") // strangers lack the key
+		return predicate.Of(t.isMetWithoutKey(), "") // strangers lack the key
 	case kind == flagKey:
 		return predicate.Of(!c.demandsFlag(t), "")
-	case (t.ifExists || t.forAll) && !slices.Contains(alwaysPresent, c.Key) && !t.negated:
-		return predicate.Of(true, "") // a request without the key meets it
+	case !t.negated && t.isMetWithoutKey() && !slices.Contains(alwaysPresent, c.Key):
+		return predicate.Of(true, "") // strangers can omit the key
 	case kind == addressKey:
 		return c.admitsAddress(t)
 	case t.negated:
@@ -127,12 +130,13 @@ func (c Condition) admits() predicate.Answer {
 // demandsFlag reports whether only callers for whom a flag is true can meet a condition on it.
 // For strangers with credentials it is "false"; requests of anonymous callers lack it.
 func (c Condition) demandsFlag(t test) bool {
-	switch {
-	case t.ifExists, t.forAll:
-		return false // a request without the key meets it
-	case t.negated: // a request without the key meets it, except with ForAnyValue
-		return t.forAny && slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+	if t.isMetWithoutKey() {
+		return false
 	}
+	if t.negated { // ForAnyValue, which needs the key
+		return slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+	}
+	// All values are "true".
 	return !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
 }
 

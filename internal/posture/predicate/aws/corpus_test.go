@@ -111,18 +111,6 @@ func TestNetworkACLCorpus(t *testing.T) {
 	predicatetest.Examples(t, "testdata/acl.yaml", func(e entry) predicate.Answer { return Admits(e.Entries, TCP, e.Port) })
 }
 
-func TestMFAForAllCorpus(t *testing.T) {
-	t.Parallel()
-	type entry struct {
-		Report       []SignIn `yaml:"report"`
-		RootPassword string   `yaml:"rootPassword"`
-	}
-	predicatetest.Corpus(t, "testdata/mfa-for-all.yaml", func(e entry) predicate.Answer {
-		root := map[string]predicate.Truth{"yes": predicate.Yes, "no": predicate.No}[e.RootPassword]
-		return MFAForAll(e.Report, root)
-	})
-}
-
 func TestTLSOnlyCorpus(t *testing.T) {
 	t.Parallel()
 	predicatetest.Examples(t, "testdata/tls-only.yaml", func(e policyEntry) predicate.Answer {

@@ -35,13 +35,14 @@ func (p Policy) WideFederations() (kinds []string, known bool) {
 		if !s.Allow || s.Principals.Except {
 			continue
 		}
+		denies := p.denied(s.Actions)
 		for _, member := range s.Principals.Names {
 			issuer := oidcIssuer(member)
-			if issuer == "" || slices.Contains(consumerIssuers, issuer) || p.excludes(member, s.Actions) {
+			if issuer == "" || slices.Contains(consumerIssuers, issuer) || excludes(denies, member) {
 				continue
 			}
-			switch narrow, supported := s.narrows(issuer); {
-			case !supported:
+			switch narrow, decided := s.narrows(issuer); {
+			case !decided:
 				known = false
 			case !narrow && !slices.Contains(kinds, issuerKind(issuer)):
 				kinds = append(kinds, issuerKind(issuer))
@@ -90,7 +91,7 @@ func (s Statement) narrows(issuer string) (narrow, decided bool) {
 			decided = false
 			continue
 		}
-		// Every token has a subject, so that IfExists and ForAllValues have no effect on it.
+		// Every token has a subject, so IfExists and ForAllValues have no effect on it.
 		skipped := claim != "sub" && (t.ifExists || t.forAll)
 		if skipped || t.negated || t.kind != exactTest && t.kind != likeTest || len(c.Values) == 0 {
 			continue
@@ -148,7 +149,7 @@ func narrowClaim(kind, claim, value string, like bool) bool {
 	switch {
 	case claim == "aud":
 		return false
-	case kind == otherIssuer:
+	case kind == otherIssuer: // every value limits the claim, except wildcards alone and variables of the caller
 		return !(like && strings.Trim(value, "*?") == "") && !strings.Contains(value, callerMark)
 	case kind == gitHub && claim == "sub":
 		return slices.ContainsFunc(repositoryLabels, fixedRepository) || fixed("repository_id")

@@ -253,6 +253,7 @@ func (p *filterParser) comparison() (filterNode, error) {
 	if word, ok := p.take("IS", "NOT", "EXISTS"); ok {
 		c.operator = word
 		if word != "EXISTS" {
+			// IS is followed by NULL, TRUE or FALSE; NOT by EXISTS.
 			next, ok := p.take("NULL", "TRUE", "FALSE", "EXISTS")
 			if !ok || (word == "NOT") != (next == "EXISTS") {
 				return nil, fmt.Errorf("the filter pattern has %s without its operand", word)

@@ -7,8 +7,8 @@ import (
 	"vigil/internal/posture/predicate"
 )
 
-// urlCall holds the condition keys that tell calls by a function URL without
-// authentication from others, in lower case, with their values in such a call.
+// urlCall holds the condition keys, in lower case, that distinguish calls by a function URL
+// without authentication from other calls, and the values of these keys in such a call.
 var urlCall = map[string]string{"lambda:functionurlauthtype": "NONE", "lambda:invokedviafunctionurl": "true"}
 
 // PublicURL decides whether the resource policy of a Lambda function lets everybody call the
@@ -26,7 +26,7 @@ func (p Policy) allowsURLCall(action string) predicate.Answer {
 		if !s.Allow || !s.Principals.Given || !s.Principals.everybody() || !s.Actions.has(action) {
 			continue
 		}
-		s.Actions = Patterns{List: []string{action}}
+		s.Actions = Patterns{List: []string{action}} // whether other actions of the statement are denied does not matter
 		met := []predicate.Answer{predicate.Of(true, "it allows everybody"), p.notDenied(s)}
 		for _, c := range s.Conditions {
 			met = append(met, c.admitsURLCall())

@@ -57,8 +57,9 @@ func (s Statement) onEverything() bool {
 	return s.Resources.isAll() || s.Resources.Except && !slices.ContainsFunc(s.Resources.List, func(p string) bool { return covers(p, "*") })
 }
 
-// allows decides whether a statement that satisfies kind allows one of the
-// actions on every resource, and neither a Deny nor the boundary prevents it.
+// allows decides whether a statement for which kind returns true allows one of the
+// actions without conditions on the resource or the request, and neither a Deny for
+// every resource nor the boundary prevents it.
 func (i Identity) allows(kind func(Statement) bool, actions []string) predicate.Answer {
 	return i.allowsIf(kind, actions, Statement.unrestricted)
 }
@@ -124,8 +125,8 @@ func (i Identity) leavesAllowed(action string) predicate.Answer {
 }
 
 // leavesAllowed decides whether the Deny statements of a policy leave an action
-// allowed. A Deny with a condition does: the holder can avoid meeting the
-// condition.
+// allowed. A Deny with a condition leaves it allowed: the holder can avoid meeting
+// the condition.
 func (p Policy) leavesAllowed(action string) predicate.Answer {
 	out := predicate.Of(true, "")
 	for _, d := range p.Statements {

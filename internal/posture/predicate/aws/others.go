@@ -50,7 +50,7 @@ func (p Patterns) touches(resource string) bool {
 // include reports whether the set contains a principal; "*" stands for every principal of
 // other accounts.
 func (p Principals) include(principal, owner string) bool {
-	if p.Except && principal == "*" {
+	if p.Except && principal == "*" { // everybody but p.Names: this includes all others unless one of p.Names is of another account
 		return !slices.ContainsFunc(p.Names, func(name string) bool { return name == "*" || isOther(strings.TrimPrefix(name, "AWS:"), owner) })
 	}
 	matches := slices.Contains(p.Names, principal) || slices.Contains(p.Names, "*")
@@ -77,8 +77,8 @@ func (s Statement) admitsOthers(owner string, denied func(string) bool) predicat
 }
 
 // admitsOthersOfEverybody is admitsOthers for a statement that applies to everybody, whose
-// conditions may limit it to principals of the owner. Those that limit it to an organisation
-// or a network leave open whose they are.
+// conditions may limit it to principals of the owner. Conditions that limit it to an
+// organisation or a network do not tell to which accounts the principals belong.
 func (s Statement) admitsOthersOfEverybody(owner string) predicate.Answer {
 	if s.meets().Truth == predicate.Yes {
 		return predicate.Of(true, "it allows everybody")
@@ -92,7 +92,10 @@ func (s Statement) admitsOthersOfEverybody(owner string) predicate.Answer {
 // demandsOwner reports whether only principals of the owner's account meet a condition.
 func (c Condition) demandsOwner(owner string) bool {
 	t := c.test()
-	if t.kind != exactTest && t.kind != likeTest || t.negated || t.ifExists || t.forAll {
+	if t.negated || t.isMetWithoutKey() {
+		return false
+	}
+	if t.kind != exactTest && t.kind != likeTest {
 		return false
 	}
 	return !slices.ContainsFunc(c.Values, func(value string) bool {
@@ -102,12 +105,12 @@ func (c Condition) demandsOwner(owner string) bool {
 		case "aws:principalarn":
 			return accountOf(value) != owner
 		}
-		return true
+		return true // other keys do not tell the account
 	})
 }
 
-// isOther reports whether a principal belongs to another account. Without an account, it is
-// the unique id of a deleted user or role, or an origin access identity of CloudFront.
+// isOther reports whether a principal belongs to another account. A principal without an account
+// id does not: it is a deleted user or role, or an origin access identity of CloudFront.
 func isOther(principal, owner string) bool {
 	account := accountOf(principal)
 	return isAccount(account) && account != owner

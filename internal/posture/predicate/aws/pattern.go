@@ -13,6 +13,8 @@ type Patterns struct {
 	List   []string
 }
 
+// newPatterns returns the set that a member of a statement declares: yes is the member, such as
+// Action, and not is its Not counterpart. Without both, the set contains everything.
 func newPatterns(yes, not *words, spell func(string) string) (Patterns, error) {
 	var p Patterns
 	switch {
@@ -58,7 +60,7 @@ func (p Patterns) contains(o Patterns) bool {
 	switch {
 	case !o.Except:
 		return !slices.ContainsFunc(o.List, func(pattern string) bool { return !p.has(pattern) })
-	case !p.Except:
+	case !p.Except: // o is everything except some patterns
 		return p.isAll()
 	}
 	// Both are complements: p contains o if o excepts everything that p excepts.

@@ -151,8 +151,8 @@ func TestDenyAndBoundaryNeverMakeAdmin(t *testing.T) {
 	}
 }
 
-// TestWideningNeverCloses widens each range of random firewalls by one bit, and
-// adds rules and entries of prefix lists.
+// TestWideningNeverCloses widens each range of random firewalls by one bit, adds
+// rules, and adds a rule with a prefix list that was not read.
 func TestWideningNeverCloses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

@@ -83,7 +83,7 @@ func (s Statement) admitsAnyUserOf(provider string) predicate.Answer {
 	for _, c := range s.Conditions {
 		claim, ok := strings.CutPrefix(c.Key, strings.ToLower(provider)+":")
 		t := c.test()
-		// Every token has a subject, so that IfExists and ForAllValues have no effect on it.
+		// Every token has a subject, so IfExists and ForAllValues have no effect on it.
 		skipped := claim != "sub" && (t.ifExists || t.forAll)
 		if !ok || !slices.Contains(claims, claim) || t.negated || skipped || len(c.Values) == 0 {
 			continue
@@ -114,7 +114,7 @@ func openClaim(value string, pattern bool) bool {
 }
 
 // openGitHubSubject is openClaim for subjects of GitHub. Every organisation chooses of which
-// claims its subjects consist, so that only those that name the owner keep others out.
+// claims its subjects consist. Only claims that name the owner keep others out.
 func openGitHubSubject(subject string, pattern bool) bool {
 	labels := append([]string{"repository_owner", "repository_id", "repository_owner_id", "job_workflow_ref"}, repositoryLabels...)
 	return !slices.ContainsFunc(labels, func(label string) bool {

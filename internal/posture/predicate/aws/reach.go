@@ -11,8 +11,8 @@ import (
 // A Rule of a security group allows some ports of a protocol from some peers.
 type Rule struct {
 	Protocol string `yaml:"protocol"` // tcp, udp, icmp, icmpv6, a number, or -1 for all
-	// From and To are the first and last port. Both nil means all. For ICMP they are
-	// type and code, not ports.
+	// From and To are the first and last port. If one of them is nil, or From is -1, the rule
+	// is for all ports. For ICMP they are type and code, not ports.
 	From        *int64   `yaml:"from"`
 	To          *int64   `yaml:"to"`
 	Ranges      []string `yaml:"ranges"`      // CIDR ranges of either version
@@ -70,7 +70,7 @@ func (r Rule) ports() (from, to int64) {
 var everywhere = map[int]ipset.Set{4: ipset.Must("0.0.0.0/0"), 6: ipset.Must("::/0")}
 
 // Reaches decides whether a port is reachable from the internet over an IP
-// version: the union of the allowed ranges is the internet. ICMP has no ports.
+// version: the union of the allowed ranges counts as the internet. ICMP has no ports.
 func (f Firewall) Reaches(protocol string, port int64, version int) predicate.Answer {
 	peers, unread := peersOf(f.allowances(protocol), port)
 	switch {
@@ -157,7 +157,7 @@ func (f Firewall) Openings() (open []Opening, unread string) {
 				switch {
 				case !isOpen:
 					unread = cmp.Or(unread, reason)
-				case joined:
+				case joined: // the previous range is open too
 					open[len(open)-1].To = edges[i+1] - 1
 				default:
 					open = append(open, Opening{protocol, edges[i], edges[i+1] - 1, version})
@@ -197,8 +197,8 @@ func Admits(entries []Entry, protocol string, port int64) predicate.Answer {
 			maybe = ipset.Must("0.0.0.0/0", "::/0") // it may match any address that is still undecided
 			continue
 		}
-		if fresh := peers.Difference(decided); !e.Deny {
-			allowed = allowed.Union(fresh.Difference(maybe))
+		if !e.Deny {
+			allowed = allowed.Union(peers.Difference(decided).Difference(maybe))
 		}
 		decided = decided.Union(peers)
 	}

@@ -42,9 +42,10 @@ func (s Statement) withoutTLS() predicate.Answer {
 		if t.kind == unknownTest {
 			return predicate.NotKnown("the condition operator " + c.Operator + " is not supported")
 		}
-		plain := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
-		if c.Key != "aws:securetransport" || t.negated || t.kind != boolTest && t.kind != exactTest || !plain {
-			return predicate.Of(false, "")
+		comparesText := t.kind == boolTest || t.kind == exactTest
+		hasFalse := slices.ContainsFunc(c.Values, func(v string) bool { return strings.EqualFold(v, "false") })
+		if c.Key != "aws:securetransport" || !comparesText || t.negated || !hasFalse {
+			return predicate.Of(false, "") // some requests without TLS do not meet this condition
 		}
 	}
 	return predicate.Of(true, "requests without TLS are denied")

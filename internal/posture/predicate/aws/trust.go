@@ -14,26 +14,20 @@ type Trust struct {
 }
 
 // Trusts returns the sorted distinct principals that a trust policy allows,
-// except those that an unconditional Deny names.
+// except those that an unconditional Deny excludes.
 func (p Policy) Trusts() []Trust {
 	var all []Trust
 	for _, s := range p.Statements {
 		if !s.Allow {
 			continue
 		}
-		names := s.Principals.Names
-		if s.Principals.Except {
-			names = []string{"*"}
-		}
-		for _, principal := range names {
-			if p.excludes(principal, s.Actions) {
-				continue
-			}
+		for _, principal := range p.admitted(s) {
 			t := Trust{principal, s.restricted()}
 			if i := slices.IndexFunc(all, func(o Trust) bool { return o.Principal == principal }); i < 0 {
 				all = append(all, t)
 			} else if all[i].Restricted != predicate.No && t.Restricted != predicate.Yes {
-				all[i].Restricted = t.Restricted // the least restrictive statement decides
+				// The least restrictive statement decides: No overrides Unknown, and Unknown overrides Yes.
+				all[i].Restricted = t.Restricted
 			}
 		}
 	}
@@ -41,15 +35,43 @@ func (p Policy) Trusts() []Trust {
 	return all
 }
 
-// excludes reports whether a Deny without conditions excludes a principal.
-func (p Policy) excludes(principal string, actions Patterns) bool {
-	return slices.ContainsFunc(p.Statements, func(d Statement) bool {
-		if d.Allow || len(d.Conditions) > 0 || !d.Actions.contains(actions) {
-			return false
+// admitted returns the principals that an Allow statement names and no unconditional Deny
+// excludes. A Deny with NotPrincipal excludes "*", but not the principals that it names.
+func (p Policy) admitted(s Statement) []string {
+	names := slices.Clone(s.Principals.Names)
+	if s.Principals.Except {
+		names = []string{"*"}
+	}
+	denies := p.denied(s.Actions)
+	if slices.Contains(names, "*") {
+		for _, denied := range denies {
+			if denied.Except {
+				names = append(names, denied.Names...)
+			}
 		}
-		matches := slices.Contains(d.Principals.Names, principal) || slices.Contains(d.Principals.Names, "*")
-		return matches != d.Principals.Except && d.Principals.Given
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return s.Principals.Except && slices.Contains(s.Principals.Names, name) || excludes(denies, name)
 	})
+}
+
+// excludes reports whether one of the Deny statements that [Policy.denied] returned excludes a principal.
+func excludes(denies []Principals, principal string) bool {
+	return slices.ContainsFunc(denies, func(denied Principals) bool {
+		named := slices.Contains(denied.Names, principal) || slices.Contains(denied.Names, "*")
+		return named != denied.Except // a Deny with NotPrincipal applies to those that it does not name
+	})
+}
+
+// denied returns the principals of every Deny without conditions that covers all of the actions.
+func (p Policy) denied(actions Patterns) []Principals {
+	var all []Principals
+	for _, d := range p.Statements {
+		if !d.Allow && d.Principals.Given && len(d.Conditions) == 0 && d.Actions.contains(actions) {
+			all = append(all, d.Principals)
+		}
+	}
+	return all
 }
 
 // restricted decides whether the conditions of a statement require more of a
@@ -58,10 +80,10 @@ func (p Policy) excludes(principal string, actions Patterns) bool {
 func (s Statement) restricted() predicate.Truth {
 	out := predicate.No
 	for _, c := range s.Conditions {
-		switch one := c.restricts(); {
-		case one.Truth == predicate.Yes:
+		switch c.restricts().Truth {
+		case predicate.Yes:
 			return predicate.Yes
-		case one.Truth == predicate.Unknown:
+		case predicate.Unknown:
 			out = predicate.Unknown
 		}
 	}
@@ -71,21 +93,23 @@ func (s Statement) restricted() predicate.Truth {
 // restricts decides for one condition what restricted decides for a statement.
 func (c Condition) restricts() predicate.Answer {
 	t := c.test()
+	if t.kind == unknownTest {
+		return predicate.NotKnown(c.Operator)
+	}
 	switch c.Key {
 	case "sts:externalid":
-		if t.kind == unknownTest {
-			return predicate.NotKnown(c.Operator)
-		}
-		// A value that is empty, or a pattern of wildcards only, accepts any external id.
 		demands := (t.kind == exactTest || t.kind == likeTest) && !t.negated && !t.ifExists && !t.forAll
-		return predicate.Of(demands && !slices.ContainsFunc(c.Values, func(v string) bool {
-			return v == "" || open(expand(v), t.kind == likeTest) && strings.Trim(v, "*?") == ""
-		}), "")
+		// A value that is empty, or a pattern of wildcards only, accepts any external id.
+		acceptsAny := func(v string) bool { return v == "" || t.kind == likeTest && strings.Trim(v, "*?") == "" }
+		return predicate.Of(demands && !slices.ContainsFunc(c.Values, acceptsAny), "")
 	case "aws:multifactorauthpresent":
-		yes := !slices.ContainsFunc(c.Values, func(v string) bool { return !strings.EqualFold(v, "true") })
-		return predicate.Of(t.kind == boolTest && yes && !t.ifExists && !t.forAll, "")
+		readsFlag := t.kind == boolTest || t.kind == exactTest || t.kind == likeTest
+		return predicate.Of(readsFlag && c.demandsFlag(t), "")
 	case "aws:multifactorauthage":
-		return predicate.Of(!t.ifExists && strings.HasPrefix(strings.ToLower(c.Operator), "numericless"), "")
+		// NumericLessThan and NumericLessThanEquals demand a recent second factor. ForAllValues is
+		// also true without one.
+		operator := strings.TrimPrefix(strings.ToLower(c.Operator), "foranyvalue:")
+		return predicate.Of(!t.ifExists && strings.HasPrefix(operator, "numericless"), "")
 	}
-	return predicate.Not(c.admits())
+	return predicate.Not(c.admits()) // any other condition restricts if strangers cannot meet it
 }

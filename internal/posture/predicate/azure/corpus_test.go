@@ -135,7 +135,7 @@ func TestPublicCorpus(t *testing.T) {
 }
 
 // policy returns a conditional access policy that requires a second factor of
-// everybody, with members replaced by path.
+// everybody. changes replaces some of its members, given by their paths.
 func policy(t *testing.T, changes map[string]any) gjson.Result {
 	t.Helper()
 	base := map[string]any{
@@ -165,7 +165,7 @@ func policy(t *testing.T, changes map[string]any) gjson.Result {
 
 type mfa struct {
 	Policies []map[string]any `yaml:"policies"`
-	Members  map[string]int   `yaml:"members"` // number of members of groups that were read
+	Members  map[string]int   `yaml:"members"` // number of members by group; a group that could not be read is missing
 }
 
 func (in mfa) ask(t *testing.T) predicate.Answer {

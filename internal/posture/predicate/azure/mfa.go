@@ -74,7 +74,7 @@ func enabled(p gjson.Result) predicate.Answer {
 	case "disabled", "enabledForReportingButNotEnforced":
 		return predicate.Of(false, "")
 	default:
-		return predicate.NotKnown(fmt.Sprintf("policy %[2]s has the unknown state %[1]q", state, p.Get("displayName")))
+		return predicate.NotKnown(fmt.Sprintf("policy %s has the unknown state %q", p.Get("displayName"), state))
 	}
 }
 
@@ -131,7 +131,7 @@ func everySignIn(p gjson.Result) predicate.Answer {
 }
 
 // modern and legacy are the kinds of clients. Legacy clients do not support a
-// second factor, so that a password suffices for them unless they are blocked.
+// second factor: unless a policy applies to them, a password suffices.
 var (
 	modern = []string{"browser", "mobileAppsAndDesktopClients"}
 	legacy = []string{"exchangeActiveSync", "other"}
@@ -150,12 +150,12 @@ func everyClient(p gjson.Result, all []gjson.Result) predicate.Answer {
 		}
 	}
 	for _, kind := range legacy {
-		blocked := predicate.Of(has(kinds, kind), "")
+		covered := predicate.Of(has(kinds, kind), "")
 		for _, other := range all {
-			blocked = predicate.Or(blocked, blocks(other, kind))
+			covered = predicate.Or(covered, blocks(other, kind))
 		}
-		if blocked.Truth != predicate.Yes {
-			return blocked
+		if covered.Truth != predicate.Yes {
+			return covered
 		}
 	}
 	return predicate.Of(true, "")
@@ -194,7 +194,7 @@ func grantsByMFA(grant gjson.Result) predicate.Answer {
 		}
 	}
 	for range texts(grant.Get("[customAuthenticationFactors,termsOfUse]")) {
-		ways = append(ways, predicate.Of(false, ""))
+		ways = append(ways, predicate.Of(false, "")) // neither counts as a second factor
 	}
 	if strength := grant.Get("authenticationStrength"); hasAny(strength) {
 		ways = append(ways, byStrength(strength))
@@ -203,9 +203,9 @@ func grantsByMFA(grant gjson.Result) predicate.Answer {
 		return predicate.Of(false, "")
 	}
 	if strings.EqualFold(grant.Get("operator").String(), "AND") || len(ways) == 1 {
-		return predicate.Or(ways...)
+		return predicate.Or(ways...) // the user must satisfy all controls, so one that requires a second factor is enough
 	}
-	return predicate.And(ways...)
+	return predicate.And(ways...) // the user may choose any control
 }
 
 // byStrength decides whether an authentication strength is multifactor.
@@ -225,7 +225,7 @@ func excludesOnlyCovered(p gjson.Result, all []gjson.Result, members Members) pr
 	users := p.Get("conditions.users")
 	people := len(texts(users.Get("excludeUsers")))
 	if has(texts(users.Get("excludeUsers")), "GuestsOrExternalUsers") {
-		people--
+		people-- // it is not a user; guestsOf returns it
 	}
 	var answers []predicate.Answer
 	for _, group := range texts(users.Get("excludeGroups")) {
@@ -254,7 +254,7 @@ func excludesOnlyCovered(p gjson.Result, all []gjson.Result, members Members) pr
 	return predicate.And(answers...)
 }
 
-// coveredByOtherPolicy decides whether another policy covers a group or role without exclusions.
+// coveredByOtherPolicy decides whether another policy covers a group or role. what is "Groups" or "Roles".
 func coveredByOtherPolicy(p gjson.Result, all []gjson.Result, what, id string) predicate.Answer {
 	return coveredByOther(p, all, func(users gjson.Result) bool { return has(texts(users.Get("include"+what)), id) })
 }
@@ -266,12 +266,12 @@ type guests struct{ kind, tenant string }
 // guestKinds are the types of guests and external users.
 var guestKinds = []string{"internalGuest", "b2bCollaborationGuest", "b2bCollaborationMember", "b2bDirectConnectUser", "otherExternalUser", "serviceProvider"}
 
-// futureValue stands for every value that Graph does not return to clients that do not ask for it. It is
-// also the type or tenant of guests if Graph returned none.
+// futureValue is what Graph returns in place of a value that was added later, unless the client asks for such
+// values. guestsOf also uses it for a type or tenant that Graph did not return.
 const futureValue = "unknownFutureValue"
 
-// guestsOf returns the guests that the users of a policy include or exclude, each by their types
-// or by the old name for all of them.
+// guestsOf returns the guests that the users of a policy include or exclude, as side says. A policy names them by
+// their types, or all of them by the old name GuestsOrExternalUsers.
 func guestsOf(users gjson.Result, side string) (all []guests) {
 	if has(texts(users.Get(side+"Users")), "GuestsOrExternalUsers") {
 		for _, kind := range guestKinds {
@@ -279,10 +279,10 @@ func guestsOf(users gjson.Result, side string) (all []guests) {
 		}
 	}
 	named := users.Get(side + "GuestsOrExternalUsers")
-	tenants := []string{futureValue}
+	tenants := []string{futureValue} // unless the policy names them in a supported way
 	switch external := named.Get("externalTenants"); {
 	case !hasAny(external), external.Get("membershipKind").String() == "all":
-		tenants = []string{""}
+		tenants = []string{""} // every tenant
 	case external.Get("membershipKind").String() == "enumerated" && hasAny(external.Get("members")):
 		tenants = texts(external.Get("members"))
 	}
@@ -314,6 +314,8 @@ func guestsCoveredByOtherPolicy(p gjson.Result, all []gjson.Result, excluded gue
 	})
 }
 
+// coveredByOther decides whether a policy other than p requires a second factor at every sign-in of the users for
+// whom includes is true, and excludes nobody.
 func coveredByOther(p gjson.Result, all []gjson.Result, includes func(users gjson.Result) bool) predicate.Answer {
 	answers := []predicate.Answer{predicate.Of(false, "")}
 	for _, other := range all {

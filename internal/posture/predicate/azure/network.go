@@ -28,20 +28,22 @@ func FromInternet(protocol string, groups ...gjson.Result) (open, unknown []Open
 	rules := make([][]securityRule, len(groups))
 	var all []securityRule
 	for i, g := range groups {
+		// A rule whose protocol is missing stays: it is unclear and may apply.
 		rules[i] = slices.DeleteFunc(securityRules(g), func(r securityRule) bool { return !r.matches(protocol) && r.protocol != "" })
 		all = append(all, rules[i]...)
 	}
 	for _, p := range pieces(all) {
-		certain, perhaps, reason := everywhere, everywhere, ""
+		certain, possible, reason := everywhere, everywhere, "" // sources that pass all groups
 		for _, group := range rules {
 			a := admit(group, p)
-			certain, perhaps = certain.Intersect(a.certain), perhaps.Intersect(a.certain.Union(a.perhaps))
+			certain = certain.Intersect(a.certain)
+			possible = possible.Intersect(a.certain.Union(a.perhaps))
 			reason = cmp.Or(reason, a.why)
 		}
 		switch {
 		case certain.IsInternet():
 			open = appendOpening(open, Opening{p, ""})
-		case perhaps.IsInternet():
+		case possible.IsInternet():
 			unknown = appendOpening(unknown, Opening{p, reason})
 		}
 	}
@@ -90,8 +92,9 @@ type admission struct {
 
 // admit returns the sources whose traffic passes to a piece. Rules are in order
 // of priority. An allow rule admits the sources that no earlier deny rule
-// covers. A deny rule certainly covers them only if it applies to every
-// destination and every source port of the allow rule. Default rules deny
+// covers. A deny rule covers them only if it applies to every destination and
+// every source port of the allow rule; if it is unknown whether it applies to
+// every destination, its sources are perhaps admitted. Default rules deny
 // everything else.
 func admit(rules []securityRule, p Ports) (a admission) {
 	for i := range rules {
@@ -101,11 +104,12 @@ func admit(rules []securityRule, p Ports) (a admission) {
 		}
 		remaining, doubt := r.sources, r.unclear
 		if doubt != "" {
-			remaining = everywhere
+			remaining = everywhere // an unclear rule may allow every source
 		}
+		var perhapsDenied ipset.Set
 		for j := range rules[:i] {
 			d := &rules[j]
-			if !d.denies || !d.coversPorts(p) {
+			if !d.denies || !d.coversPorts(p) || !d.coversSourcePorts(r) {
 				continue
 			}
 			if d.unclear != "" {
@@ -114,18 +118,17 @@ func admit(rules []securityRule, p Ports) (a admission) {
 			}
 			switch d.targets.covers(r.targets) {
 			case coversAll:
-				if d.coversSourcePorts(r) {
-					remaining = remaining.Difference(d.sources)
-				}
+				remaining = remaining.Difference(d.sources)
 			case coverageUnknown:
-				if d.sources.Contains(remaining.Public()) {
-					doubt = cmp.Or(doubt, "an earlier deny rule has other application security groups or addresses as its destination, whose machines are unknown")
-				}
+				perhapsDenied = perhapsDenied.Union(d.sources)
 			}
 		}
 		if doubt == "" {
-			a.certain = a.certain.Union(remaining)
-			continue
+			a.certain = a.certain.Union(remaining.Difference(perhapsDenied))
+			if perhapsDenied.IsEmpty() {
+				continue
+			}
+			doubt = "an earlier deny rule has other application security groups or addresses as its destination, whose machines are unknown"
 		}
 		a.perhaps, a.why = a.perhaps.Union(remaining), cmp.Or(a.why, doubt)
 	}

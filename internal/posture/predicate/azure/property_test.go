@@ -70,7 +70,7 @@ func TestAllowNeverClosesPort(t *testing.T) {
 		for i, r := range wider {
 			if strings.Contains(r, "Allow") {
 				f := strings.Fields(r)
-				f[3] = "*"
+				f[3] = "*" // the source
 				wider[i] = strings.Join(f, " ")
 			}
 		}
@@ -188,7 +188,7 @@ func TestPrivilegedWithUnreadInput(t *testing.T) {
 			reduced := e.Input
 			reduced.Assignments = slices.Delete(slices.Clone(reduced.Assignments), i, i+1)
 			if after := reduced.ask(); worse(after, complete) {
-				t.Errorf("%s: %v became %v with an assignment less", e.Name, complete, after)
+				t.Errorf("%s: %v became %v without assignment %d", e.Name, complete, after, i)
 			}
 		}
 	}

@@ -92,9 +92,10 @@ func OpenRules(rules gjson.Result) predicate.Answer {
 	var open ipset.Set
 	unclear := ""
 	for _, r := range rules.Array() {
+		// A rule has either the IPv4 or the IPv6 members. Range rejects the invalid addresses of a failed ParseAddr.
 		from, _ := netip.ParseAddr(r.Get("properties.startIpAddress").String() + r.Get("properties.startIPv6Address").String())
 		to, _ := netip.ParseAddr(r.Get("properties.endIpAddress").String() + r.Get("properties.endIPv6Address").String())
-		set, err := ipset.Range(from, to) // which rejects what is not an address
+		set, err := ipset.Range(from, to)
 		if err != nil {
 			unclear = fmt.Sprintf("firewall rule %s: %s", r.Get("name"), err)
 		}

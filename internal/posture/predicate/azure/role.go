@@ -140,7 +140,7 @@ func matchesWildcard(pattern, text string) bool {
 }
 
 // Wide reports whether a scope is a whole subscription, a management group or
-// the root, so that an assignment applies to all resources of the subscription.
+// the root. An assignment at such a scope applies to all resources of the subscription.
 func Wide(scope string) bool {
 	parts := strings.FieldsFunc(scope, func(r rune) bool { return r == '/' })
 	switch {
@@ -158,7 +158,7 @@ func Wide(scope string) bool {
 type Assignment struct {
 	Scope      string
 	Condition  string
-	Definition gjson.Result // properties of the role definition; does not exist when it could not be read
+	Definition gjson.Result // properties of the role definition; the zero Result if it could not be read
 }
 
 // Privileged decides whether a principal administers a whole subscription by one

@@ -54,8 +54,9 @@ type securityRule struct {
 	sourcePorts []Ports
 	targets     targets
 
-	// unclear describes an unsupported part of the rule. Such a rule may allow every
-	// source that no earlier rule denies, and certainly denies nothing.
+	// unclear describes an unsupported part of the rule. Such an allow rule
+	// may allow every source that no earlier rule denies; such a deny rule denies no
+	// source for certain.
 	unclear string
 }
 
@@ -118,15 +119,15 @@ func (t targets) covers(o targets) coverage {
 	switch {
 	case groups && addrs:
 		return coversAll
-	case !groups && !t.addrs.IsEmpty(): // an address of t may belong to a machine of the groups
+	case !groups && !t.addrs.IsEmpty(): // t's addresses may be those of the machines in o's groups
 		return coverageUnknown
-	case !addrs && len(t.groups) > 0: // a machine of t's groups may have the addresses
+	case !addrs && len(t.groups) > 0: // the machines in t's groups may have o's addresses
 		return coverageUnknown
 	}
 	return coversNone
 }
 
-// containsAll reports whether all contains every one of some.
+// containsAll reports whether the list all contains every element of some.
 func containsAll(all, some []string) bool {
 	for _, s := range some {
 		if !slices.Contains(all, s) {

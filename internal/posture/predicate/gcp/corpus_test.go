@@ -224,13 +224,13 @@ func TestPrivilegedCorpus(t *testing.T) {
 }
 
 type public struct {
-	Kind     string           `yaml:"kind"`
+	Kind     string           `yaml:"kind"` // policy, function or bucket
 	Ingress  string           `yaml:"ingress"`
-	Policies []map[string]any `yaml:"policies"` // null when it could not be read
+	Policies []map[string]any `yaml:"policies"` // an element is null when the policy could not be read
 	Deny     []string         `yaml:"deny"`     // principals of a deny policy
 
 	Bucket    map[string]any `yaml:"bucket"`
-	Prevented string         `yaml:"prevented"` // whether the organisation prevents public access
+	Prevented string         `yaml:"prevented"` // whether the organisation prevents public access: yes, no or unknown
 }
 
 func (in public) ask() predicate.Answer {

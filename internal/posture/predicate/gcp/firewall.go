@@ -28,7 +28,7 @@ type Network struct {
 	Self      string         // the network: projects/p/global/networks/n
 
 	machine   bool      // evaluate for one machine
-	selectors []string  // selectors of the machine in rules
+	selectors []string  // of the machine: "tag x" for a network tag, "account x" for a service account
 	from      ipset.Set // senders to consider; everybody when empty
 }
 
@@ -44,7 +44,7 @@ type rule struct {
 	sources  ipset.Set
 	matches  []match
 	whole    bool     // it applies to every machine
-	targets  []string // network tags and service accounts of the machines that it applies to
+	targets  []string // selectors of the machines that it applies to: "tag x", "secure tag x", "account x"
 	unclear  string   // describes an unsupported part
 	asked    bool     // it is the rule that [Opens] evaluates
 }
@@ -64,7 +64,7 @@ func Reaches(n Network, protocol string, port int) predicate.Answer {
 
 // reaches decides whether the internet can reach a port of a machine that has
 // some combination of the tags and service accounts in the rules. If about is
-// set, only by that rule.
+// set, only what that rule admits counts.
 func (n *Network) reaches(stages [][]rule, about *rule, protocol string, port int) predicate.Answer {
 	out := predicate.Of(false, "")
 	machines, complete := n.machines(stages, about, protocol, port)
@@ -81,8 +81,8 @@ func (n *Network) reaches(stages [][]rule, about *rule, protocol string, port in
 }
 
 // machines returns the sets of selectors of the machines to consider. A machine
-// that about applies to has one of its targets, and may have others by which a
-// policy passes traffic on to the next stage. complete is false when there are
+// that about applies to has one of its targets, and may have other selectors by
+// which a policy passes traffic on to the next stage. complete is false when there are
 // too many combinations.
 func (n *Network) machines(stages [][]rule, about *rule, protocol string, port int) (all [][]string, complete bool) {
 	if n.machine {
@@ -115,8 +115,8 @@ func (n *Network) machines(stages [][]rule, about *rule, protocol string, port i
 // maxSelectors is the largest number of selectors of which all subsets are considered.
 const maxSelectors = 6
 
-// combine returns the subsets of selectors. If there are too many, it returns
-// only those of one selector, and complete is false.
+// combine returns the subsets of selectors. If there are too many selectors, it
+// returns only the subsets with at most one, and complete is false.
 func combine(selectors []string) (all [][]string, complete bool) {
 	complete = len(selectors) <= maxSelectors
 	all = [][]string{nil}
@@ -146,9 +146,9 @@ func (n *Network) answer(certain, possible ipset.Set, reason, protocol string, p
 // A Machine holds the selectors of a machine in rules, and its public addresses.
 type Machine struct{ Tags, Accounts, Addresses []string }
 
-// OnMachine returns the rules that apply to traffic to the public addresses of a
-// machine. It omits rules for other machines. Secure tags of policies are not
-// read.
+// OnMachine returns the network for the evaluation of one machine: only rules that
+// apply to it count and, if it has public addresses, only senders with the same IP
+// version. The secure tags of machines are not read.
 func (n Network) OnMachine(m Machine) Network {
 	n.machine, n.selectors, n.from = true, nil, ipset.Set{}
 	for _, t := range m.Tags {
@@ -218,7 +218,7 @@ type admission struct {
 }
 
 // admitted returns the sources whose traffic the stages let through to a machine.
-// With asked, it admits only what the asked rule allows.
+// If asked is true, only what the rule that is marked as asked allows counts.
 func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protocol string, port int) (a admission) {
 	mayBeDenied := false // an earlier rule may deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")
@@ -365,6 +365,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		m := v.Get("match")
 		ranges := texts(m.Get("srcIpRanges"))
 		narrowed := false
+		// The values are lists, except the texts of srcNetworkContext and srcNetworkType, which Array returns as lists of one.
 		for _, name := range []string{"srcSecureTags", "srcRegionCodes", "srcThreatIntelligences", "srcFqdns", "srcAddressGroups", "srcNetworkContext", "srcNetworkType"} {
 			if list := m.Get(name); len(list.Array()) > 0 && !slices.Contains(anyInternetSource, list.String()) {
 				narrowed = true
@@ -376,7 +377,7 @@ func policyRules(policy gjson.Result, network string) (all []rule) {
 		case narrowed && r.verdict != "deny":
 			r.markUnclear("it is limited to tags, countries or groups of addresses, which are not read")
 		case narrowed:
-			ranges = nil // it denies unknown sources
+			ranges = nil // its sources are unknown, so it denies none for certain
 		}
 		r.from(ranges)
 		for _, config := range m.Get("layer4Configs").Array() {

@@ -189,25 +189,26 @@ func PublicBucket(bucket gjson.Result, byPolicy, prevented predicate.Answer) pre
 	return predicate.And(predicate.Not(prevented), predicate.Or(predicate.Of(listed, "its access control list names everybody"), byPolicy))
 }
 
-// AuditsAllServices decides whether the audit configurations of policies, the
-// project's first, log all reads and writes of all services. They do not if the
-// project exempts a member, whatever its ancestors log. Logging by an ancestor
-// that exempts a member does not count.
+// AuditsAllServices decides whether the audit configurations of policies, those of
+// the project and its ancestors, log all reads and writes of all services for
+// everybody. The configurations add up: a type is logged if one of them enables it,
+// and a member is exempted if one of them exempts it. A policy that was not read may
+// do either.
 func AuditsAllServices(policies []gjson.Result, unread string) predicate.Answer {
 	missing := map[string]bool{"ADMIN_READ": true, "DATA_READ": true, "DATA_WRITE": true}
-	for i, policy := range policies {
+	for _, policy := range policies {
 		for _, config := range policy.Get("auditConfigs").Array() {
 			for _, log := range config.Get("auditLogConfigs").Array() {
-				switch exempted := len(log.Get("exemptedMembers").Array()) > 0; {
-				case exempted && i == 0:
+				if len(log.Get("exemptedMembers").Array()) > 0 {
 					return predicate.Of(false, "")
-				case !exempted && config.Get("service").String() == "allServices":
+				}
+				if config.Get("service").String() == "allServices" {
 					delete(missing, log.Get("logType").String())
 				}
 			}
 		}
 	}
-	if len(missing) > 0 && unread != "" {
+	if unread != "" {
 		return predicate.NotKnown(unread)
 	}
 	return predicate.Of(len(missing) == 0, "")

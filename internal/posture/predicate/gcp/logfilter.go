@@ -181,7 +181,7 @@ func (p *logParser) arguments(field, operator string) (logNode, error) {
 // function parses the arguments of a function. Only log_id is supported; the result of others
 // is unknown.
 func (p *logParser) function(name string) (logNode, error) {
-	p.tokens = p.tokens[1:]
+	p.tokens = p.tokens[1:] // the opening parenthesis
 	var arguments []logToken
 	for {
 		value, err := p.value()

@@ -38,14 +38,14 @@ type (
 	// logComparison compares a field with a value.
 	logComparison struct {
 		field    []string
-		operator string // without its negation: = and not !=
+		operator string // in a logDiffers = for != and =~ for !~
 		value    string
 		pattern  *regexp.Regexp // for =~
 		exists   bool           // whether the comparison is field:*
 	}
 	// logDiffers is a comparison with != or !~.
 	logDiffers struct{ logComparison }
-	// logID compares the log without the project.
+	// logID compares the part of logName after the project: the function log_id.
 	logID          struct{ id string }
 	logUnsupported struct{ reason string }
 )
@@ -83,11 +83,11 @@ func logPath(name string) (path []string) {
 }
 
 func (all logAnd) matches(template gjson.Result, negated bool) predicate.Answer {
-	return join(all, template, negated, negated)
+	return join(all, template, negated, negated) // by "and", or by "or" if negated
 }
 
 func (all logOr) matches(template gjson.Result, negated bool) predicate.Answer {
-	return join(all, template, negated, !negated)
+	return join(all, template, negated, !negated) // by "or", or by "and" if negated
 }
 
 // join combines the answers of nodes by "or" or "and". The negation of a conjunction is a
@@ -136,7 +136,8 @@ func (c logComparison) matches(template gjson.Result, negated bool) predicate.An
 		}
 		leaves = append(leaves, logLeaves(v)...)
 	}
-	// With nulls only, anyLeaf answers no: some values satisfy the comparison, others do not.
+	// An order is not evaluated. If the values are nulls only, anyLeaf answers no without a comparison:
+	// some values satisfy the order, others do not.
 	if strings.ContainsAny(c.operator, "<>") && slices.ContainsFunc(leaves, fixed) {
 		return predicate.NotKnown("the comparison " + c.operator + " of " + strings.Join(c.field, ".") + " is not supported")
 	}

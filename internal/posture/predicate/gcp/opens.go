@@ -10,9 +10,9 @@ import (
 )
 
 // Opens decides whether the whole internet can reach a port of some machine by
-// one VPC firewall rule. Rules and policies with precedence that deny the port
-// to all machines of the rule are taken into account. Other rules that allow the
-// same are ignored.
+// one VPC firewall rule. Rules and policies are taken into account if they have
+// precedence and deny the port to all machines of the rule. Other rules that allow
+// the port are ignored.
 func Opens(n Network, name, protocol string, port int) predicate.Answer {
 	stages := n.stages(name)
 	var target *rule
@@ -95,11 +95,11 @@ func (n Network) any(ask func(n Network, protocol string, port int) predicate.An
 	return out
 }
 
-const lastPort = 65535
+const lastPort = 65535 // also the number of ports, because the first is 1
 
-// starts returns the ports at which a port range of a rule begins, or the first
-// port after one. All ports between two starts are treated in the same way, and so
-// are those from the last start to lastPort.
+// starts returns in ascending order the ports at which a port range of a rule
+// begins, and the first ports after such ranges. All ports between two starts are
+// treated in the same way, and so are those from the last start to lastPort.
 func (n *Network) starts() []int {
 	ports := map[int]bool{1: true}
 	for _, stage := range n.stages("") {

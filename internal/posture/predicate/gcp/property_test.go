@@ -16,7 +16,7 @@ import (
 var (
 	someProtocols = []string{"all", "tcp", "tcp:22", "tcp:20-30", "tcp:23-65535", "udp", "icmp", "tcp:80;tcp:22"}
 	someSources   = []string{"0.0.0.0/0", "::/0", "0.0.0.0/0,::/0", "0.0.0.0/1", "128.0.0.0/1", "10.0.0.0/8", "34.0.0.0/8"}
-	someTargets   = []string{"", "", "", " target=web", " target=db"}
+	someTargets   = []string{"", "", "", " target=web", " target=db"} // most rules have none
 )
 
 func drawLine(t *rapid.T, action string, understood bool) string {
@@ -38,9 +38,9 @@ func drawLines(t *rapid.T, actions []string, understood bool) []string {
 
 // drawFirewall returns a network with policies. Rules that are not understood are among them unless understood is true.
 func drawFirewall(t *rapid.T, understood bool) firewall {
-	ofPolicies := []string{"allow", "deny", "goto_next"}
+	policyActions := []string{"allow", "deny", "goto_next"}
 	return firewall{
-		Org: drawLines(t, ofPolicies, understood), Folder: drawLines(t, ofPolicies, understood), Policy: drawLines(t, ofPolicies, understood),
+		Org: drawLines(t, policyActions, understood), Folder: drawLines(t, policyActions, understood), Policy: drawLines(t, policyActions, understood),
 		VPC: drawLines(t, []string{"allow", "deny"}, understood), Before: rapid.Bool().Draw(t, "before"),
 	}
 }

@@ -30,9 +30,8 @@ import (
 // A target is a package and the tests that must fail on its mutants.
 type target struct{ dir, run string }
 
-// targets are the packages of the predicates, which only their corpora have to test, and
-// two packages of types that the predicates use, which have no corpora and are tested by
-// all their tests.
+// targets are the packages of the predicates, of which only the tests of the corpora run,
+// and two packages of types that the predicates use, of which all tests run.
 var targets = []target{
 	{"internal/posture/predicate/aws", "Corpus"},
 	{"internal/posture/predicate/azure", "Corpus"},

@@ -12,7 +12,7 @@ import (
 // variable is the environment variable with the number of the mutant.
 const variable = "VIGIL_MUTANT"
 
-// switchSource is the rest of the file that a mutated package gets.
+// switchSource is a file that is added to a mutated package, without the package clause.
 const switchSource = `
 
 import (
@@ -126,8 +126,8 @@ func (m *mutator) find(n ast.Node) bool {
 	return true
 }
 
-// negate adds the mutant that negates a condition, unless the change of its
-// operator is the same.
+// negate adds the mutant that negates a condition. It adds none if find adds the same
+// mutant for the operator of the condition: without !, or with == and != swapped.
 func (m *mutator) negate(e ast.Expr) {
 	switch n := e.(type) {
 	case *ast.UnaryExpr:

@@ -4,6 +4,7 @@
 package awsapitest
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,8 +23,8 @@ type Maker struct {
 	Full bool
 	// Sparse gives structures few of their members, for small answers.
 	Sparse bool
-	// Unions are shapes of which only one member is set, besides those that the model
-	// marks as unions.
+	// Unions are the names of shapes that the model does not mark as unions, but of which
+	// only one member is set.
 	Unions []string
 }
 
@@ -56,10 +57,16 @@ func (m *Maker) structure(s *model.Shape, depth int) map[string]any {
 	}
 	for i := range s.Members {
 		member := &s.Members[i]
-		if m.shouldOmit(depth) && member.Location != "statusCode" || depth > maxDepth && isComposite(member.Shape) {
-			continue
+		omit := m.shouldOmit(depth)
+		switch {
+		case member.Location == "statusCode":
+			omit = false // every response has a status code
+		case depth > maxDepth && isComposite(member.Shape):
+			omit = true
 		}
-		values[member.Name] = m.value(member, depth+1)
+		if !omit {
+			values[member.Name] = m.value(member, depth+1)
+		}
 	}
 	return values
 }
@@ -90,7 +97,7 @@ func (m *Maker) value(r *model.Member, depth int) any {
 	case model.List:
 		n := m.count(depth)
 		if (r.Flattened || s.Flattened) && n == 0 {
-			n = 1 // an empty one cannot be distinguished from none
+			n = 1 // on the wire, an empty flattened list is the same as none
 		}
 		list := make([]any, 0, n)
 		for range n {
@@ -139,9 +146,9 @@ func (m *Maker) scalar(r *model.Member) any {
 		return float64(m.rand.IntN(1<<20)-1<<19) / 8 // exact in 32 bits too
 	case model.Timestamp:
 		t := time.Unix(m.rand.Int64N(4e9), 0).UTC()
-		// The format is that of the member or its shape. rfc822, the default in headers, has no
-		// fractions of seconds.
-		if format := r.TimestampFormat + s.TimestampFormat; format != "rfc822" && r.Location != "header" && m.rand.IntN(2) == 0 {
+		// rfc822, the default in headers, has no fractions of seconds.
+		mayHaveFractions := cmp.Or(r.TimestampFormat, s.TimestampFormat) != "rfc822" && r.Location != "header"
+		if mayHaveFractions && m.rand.IntN(2) == 0 {
 			t = t.Add(time.Duration(m.rand.IntN(4)) * 250 * time.Millisecond)
 		}
 		return t

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Endpoints are the addresses of a service by partition, with the suffix "+fips" for those
-// that are validated by FIPS 140. Addresses of the default form are omitted.
+// Endpoints are the addresses of a service by partition, such as "aws-cn". Those that are
+// validated by FIPS 140 have keys such as "aws-cn+fips". Addresses of the default form are omitted.
 type Endpoints map[string]Addresses
 
 // Addresses are a form for all regions, and exceptions for some.

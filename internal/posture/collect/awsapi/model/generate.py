@@ -165,8 +165,8 @@ def pagination(folder):
     for file in ("paginators-1.json", "paginators-1.sdk-extras.json"):
         path = os.path.join(folder, file)
         if os.path.exists(path):
-            extras = load(path)
-            for name, p in extras.get("pagination", {}).items():
+            paginators = load(path)
+            for name, p in paginators.get("pagination", {}).items():
                 pages[name] = p
     many = lambda v: v if isinstance(v, list) else [v]
     for name, p in pages.items():
@@ -220,7 +220,7 @@ def service(name, folder, regions):
             kept["page"] = pages[op]
         static = {k: v["value"] for k, v in o.get("staticContextParams", {}).items()}
         static.pop("RequiresAccountId", None)  # it is in the host prefix
-        # S3 has other addresses per bucket, which the client computes.
+        # The client computes the addresses of calls that name a bucket: each bucket has its own.
         buckets = name.startswith("s3") and "Bucket" in model["shapes"][o["input"]["shape"]].get("members", {})
         if static and not buckets:
             own = endpoints.table(meta["endpointPrefix"], static)

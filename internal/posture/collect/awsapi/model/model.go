@@ -108,7 +108,7 @@ type Member struct {
 	Required        bool   `json:"r"`
 	LocationName    string `json:"l"`  // its name on the wire, if that differs
 	Location        string `json:"at"` // header, headers, querystring, uri or statusCode; empty for the body
-	QueryName       string `json:"q"`
+	QueryName       string `json:"q"`  // overrides the name in requests of the EC2 protocol
 	TimestampFormat string `json:"ts"`
 	Flattened       bool   `json:"f"`
 	Attribute       bool   `json:"a"`   // an attribute of the XML element

@@ -54,9 +54,10 @@ func TestEndpoints(t *testing.T) {
 		host, signingName, signingRegion string
 	}{
 		{"sqs", "ListQueues", "eu-west-1", false, "sqs.eu-west-1.amazonaws.com", "sqs", "eu-west-1"},
-		{"sqs", "ListQueues", "xx-new-7", false, "sqs.xx-new-7.amazonaws.com", "sqs", "xx-new-7"},
+		{"sqs", "ListQueues", "xx-new-7", false, "sqs.xx-new-7.amazonaws.com", "sqs", "xx-new-7"}, // not in the models: the default form
 		{"sqs", "ListQueues", "cn-north-1", false, "sqs.cn-north-1.amazonaws.com.cn", "sqs", "cn-north-1"},
 		{"ec2", "DescribeInstances", "us-east-1", true, "ec2-fips.us-east-1.amazonaws.com", "ec2", "us-east-1"},
+		// In this partition, the usual hosts of EC2 and STS are validated by FIPS 140.
 		{"ec2", "DescribeInstances", "us-gov-west-1", true, "ec2.us-gov-west-1.amazonaws.com", "ec2", "us-gov-west-1"},
 		{"iam", "ListUsers", "eu-west-1", false, "iam.amazonaws.com", "iam", "us-east-1"},
 		{"iam", "ListUsers", "us-gov-east-1", false, "iam.us-gov.amazonaws.com", "iam", "us-gov-west-1"},

@@ -18,8 +18,8 @@ import (
 
 // An Encoder encodes outputs of operations.
 type Encoder struct {
-	// UnknownMembers adds members that are not in the model to JSON objects, which
-	// clients must ignore.
+	// UnknownMembers adds to JSON objects a member that is not in the model. Clients must
+	// ignore it.
 	UnknownMembers bool
 }
 
@@ -80,7 +80,7 @@ func (w *writer) payload(op *model.Operation, s *model.Shape, body map[string]an
 		switch {
 		case w.protocol == model.RestJSON:
 			w.json(s, body)
-		case op.Name == "GetBucketLocation":
+		case op.Name == "GetBucketLocation": // the root element is the member itself
 			if v, ok := body["LocationConstraint"]; ok {
 				w.element("LocationConstraint", ` xmlns="http://s3.amazonaws.com/doc/2006-03-01/"`, v.(string))
 			}

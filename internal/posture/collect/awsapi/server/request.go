@@ -26,7 +26,7 @@ func NewRouter(operations []*model.Operation) *Router {
 			r.targets[op.Service.Target+"."+op.Name] = op
 		case model.Query, model.EC2:
 			key := [3]string{op.Name, op.Service.Version, op.Service.SigningName}
-			if op.Service.Name == op.Service.SigningName { // the service that the others are part of
+			if op.Service.Name == op.Service.SigningName { // such as rds, before neptune and docdb, which use its interface
 				r.actions[key] = append([]*model.Operation{op}, r.actions[key]...)
 			} else {
 				r.actions[key] = append(r.actions[key], op)
@@ -45,8 +45,8 @@ type Call struct {
 }
 
 // Find returns the operations that a request may mean: services that share an interface,
-// such as those of RDS, Neptune and DocumentDB, cannot be told apart. The input of the JSON
-// protocols is complete; of the others, nested structures are omitted.
+// such as RDS, Neptune and DocumentDB, cannot be told apart. Inputs in JSON protocols are
+// complete. Inputs in query protocols lack nested structures, and those in rest-xml the body.
 func (r *Router) Find(req *http.Request, body []byte) (calls []Call) {
 	if target := req.Header.Get("X-Amz-Target"); target != "" {
 		if op := r.targets[target]; op != nil {
@@ -83,8 +83,9 @@ func members(body []byte) map[string]any {
 	return values
 }
 
-// formInput returns the scalars and lists of scalars of a form: Name, and Name.1 or
-// Name.member.1.
+// formInput returns the scalars and lists of scalars of a form. A scalar has the key Name. The
+// first item of a list has the key Name.1, Name.member.1, Name.Item.1 or Item.1, where Item is the
+// name of the items in the model.
 func formInput(op *model.Operation, form url.Values) map[string]any {
 	input := map[string]any{}
 	if op.Input == nil {
@@ -136,8 +137,8 @@ func scalar(s *model.Shape, text string) any {
 	return text
 }
 
-// findPath finds the REST operation whose service signs the request and whose address
-// matches with the most literal parts.
+// findPath finds the operation of a REST request. Of the operations of the service in the
+// signature whose address matches, it takes the one with the most literal parts.
 func (r *Router) findPath(req *http.Request, body []byte) []Call {
 	name := signingName(req)
 	path := req.URL.EscapedPath()
@@ -145,14 +146,14 @@ func (r *Router) findPath(req *http.Request, body []byte) []Call {
 		path = "/" + bucket + path
 	}
 	var best *model.Operation
-	var input map[string]any
+	var variables map[string]any // of the path
 	most := -1
 	for _, op := range r.paths {
 		if op.Service.SigningName != name || op.Method != req.Method {
 			continue
 		}
 		if vars, literals, ok := match(op.URI, path, req.URL.Query()); ok && literals > most {
-			best, input, most = op, vars, literals
+			best, variables, most = op, vars, literals
 		}
 	}
 	if best == nil {
@@ -170,7 +171,7 @@ func (r *Router) findPath(req *http.Request, body []byte) []Call {
 		m := &best.Input.Members[i]
 		switch m.Location {
 		case "uri":
-			if text, ok := input[m.WireName()].(string); ok {
+			if text, ok := variables[m.WireName()].(string); ok {
 				values[m.Name] = scalar(m.Shape, text)
 			}
 		case "querystring":

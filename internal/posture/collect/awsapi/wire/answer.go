@@ -72,9 +72,9 @@ func (d *Decoder) decodeREST(out []byte, status int, header http.Header, body []
 		return d.decodeBody(out, body, d.output)
 	}
 	out = append(out, '{')
-	empty := len(out)
+	start := len(out)
 	comma := func() {
-		if len(out) > empty {
+		if len(out) > start {
 			out = append(out, ',')
 		}
 	}
@@ -107,7 +107,7 @@ func (d *Decoder) decodeREST(out []byte, status int, header http.Header, body []
 		if err != nil {
 			return nil, err
 		}
-		if len(rest) > 2 {
+		if len(rest) > 2 { // it is not just {}
 			comma()
 			out = append(out, rest[1:len(rest)-1]...)
 		}
@@ -155,8 +155,8 @@ func decodeLocation(out, body []byte, n *node) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// headerValue returns the header text of a field. It returns false when the field is not
-// bound to a header or the header is missing.
+// headerValue returns the text of a field that is bound to a header or to the status code. It
+// returns false when the field is bound to neither or the header is missing.
 func headerValue(f *field, status int, header http.Header) (string, bool) {
 	m := f.member
 	switch m.Location {
@@ -171,7 +171,7 @@ func headerValue(f *field, status int, header http.Header) (string, bool) {
 	case "headers":
 		for name := range header {
 			if hasPrefixFold(name, m.LocationName) {
-				return "", true
+				return "", true // appendHeaderMap reads these headers
 			}
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
+// protocols are those that our own decoders read.
+var protocols = []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON}
+
 // TestDamagedResponsesMatchReference compares our decoders with those of smithy-go on responses
 // with a few wrong bytes. AWSAPI_EXECUTIONS sets the number of responses and AWSAPI_SEED the
 // seed.
@@ -26,7 +29,6 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 	if n, err := strconv.ParseUint(os.Getenv("AWSAPI_SEED"), 10, 64); err == nil {
 		seed = n
 	}
-	protocols := []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON}
 	var done, failed atomic.Int64
 	var wait sync.WaitGroup
 	for worker := range runtime.GOMAXPROCS(0) {
@@ -47,11 +49,11 @@ func TestDamagedResponsesMatchReference(t *testing.T) {
 					if done.Add(1) > executions {
 						return
 					}
-					damage := make([]byte, 4*random.IntN(5))
+					damage := make([]byte, damageSize*random.IntN(5))
 					for i := range damage {
 						damage[i] = byte(random.Uint32())
 					}
-					for i := 3; i < len(damage); i += 4 { // the new bytes; see applyDamage
+					for i := damageSize - 1; i < len(damage); i += damageSize { // the new bytes
 						damage[i] = suspicious[random.IntN(len(suspicious))]
 					}
 					body := applyDamage(append([]byte(nil), intact...), damage)
@@ -73,7 +75,7 @@ var suspicious = []byte("<>/&;#x!-[]?='\":{},\\ \t\r\n\x00\x01\x7f\x80\xc3\xff01
 // TestTruncatedResponsesAreErrors cuts a correct response at every byte.
 func TestTruncatedResponsesAreErrors(t *testing.T) {
 	t.Parallel()
-	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
+	for _, protocol := range protocols {
 		p := newPair(t, protocol)
 		maker := awsapitest.New(5)
 		maker.Sparse = true
@@ -89,8 +91,8 @@ func TestTruncatedResponsesAreErrors(t *testing.T) {
 	}
 }
 
-// TestHostileResponsesAreErrors checks that responses that aim at unbounded memory or time, or
-// at reading files, fail at once.
+// TestHostileResponsesAreErrors checks that invalid responses fail, in particular those that aim
+// at unbounded memory or time, or at reading files. None may take long.
 func TestHostileResponsesAreErrors(t *testing.T) {
 	t.Parallel()
 	deep := func(open, end string, n int) []byte {
@@ -136,7 +138,7 @@ func TestHostileResponsesAreErrors(t *testing.T) {
 }
 
 // TestRepeatedMembers decodes members and keys that are repeated: lists are joined and maps
-// merged; for other types the last value is used.
+// merged; for other types the last value that is not null is used.
 func TestRepeatedMembers(t *testing.T) {
 	t.Parallel()
 	inXML, inJSON := newPair(t, model.RestXML), newPair(t, model.RestJSON)

@@ -21,14 +21,12 @@ type document struct {
 // Deserialize implements [smithy.Deserializable].
 func (d *document) Deserialize(from smithy.ShapeDeserializer) (err error) {
 	r := &documentReader{from: from}
-	r.json, err = r.structure(nil, d.schema)
-	d.json = r.json
+	d.json, err = r.structure(nil, d.schema)
 	return err
 }
 
 type documentReader struct {
 	from  smithy.ShapeDeserializer
-	json  []byte
 	depth int
 }
 

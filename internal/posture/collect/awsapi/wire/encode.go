@@ -37,7 +37,7 @@ func bad(path, format string, args ...any) error {
 }
 
 // CheckInput checks an input of an operation: every member must be in the model and have its
-// type, and no required member may be missing.
+// type, and no required member may be missing, except a token, which Encode generates.
 func CheckInput(op *model.Operation, input map[string]any) error {
 	if op.Input == nil {
 		for name := range input {
@@ -225,7 +225,7 @@ func (in serializable) SerializeMembers(s smithy.ShapeSerializer) {
 }
 
 // writeMembers writes members in the order of the model, so that equal inputs yield equal
-// requests.
+// requests, except for the tokens that it generates where the input has none.
 func writeMembers(s smithy.ShapeSerializer, schema *smithy.Schema, shape *model.Shape, values map[string]any) {
 	for i := range shape.Members {
 		m := &shape.Members[i]

@@ -27,8 +27,8 @@ type Failure struct {
 // maxMessage is the number of bytes to which messages are truncated, at a character boundary.
 const maxMessage = 2000
 
-// DecodeFailure decodes an error response. The code of a malformed response is that of its
-// HTTP status.
+// DecodeFailure decodes an error response. If the response contains no code, the code is the text
+// of its HTTP status, such as NotFound.
 func DecodeFailure(op *model.Operation, status int, header http.Header, body []byte) Failure {
 	var f Failure
 	switch op.Service.Protocol {
@@ -39,6 +39,7 @@ func DecodeFailure(op *model.Operation, status int, header http.Header, body []b
 	default:
 		f = xmlFailure(body)
 	}
+	// This header has the code of the query protocol: "AWS.SimpleQueueService.NonExistentQueue;Sender".
 	if code, _, ok := strings.Cut(header.Get("X-Amzn-Query-Error"), ";"); ok && op.Service.QueryCompatible && code != "" {
 		f.Code = code
 	}

@@ -11,22 +11,17 @@ import (
 
 // allShapes is an operation whose output has members of every type in every form.
 func allShapes(protocol string) *model.Operation {
-	shapes := map[string]*model.Shape{}
-	add := func(s *model.Shape) *model.Shape {
-		shapes[s.Name] = s
-		return s
-	}
-	scalar := func(t model.Type) *model.Shape { return add(&model.Shape{Name: string(t), Type: t}) }
+	scalar := func(t model.Type) *model.Shape { return &model.Shape{Name: string(t), Type: t} }
 	text, flag, integer, long := scalar(model.String), scalar(model.Boolean), scalar(model.Integer), scalar(model.Long)
 	single, double, blob, when := scalar(model.Float), scalar(model.Double), scalar(model.Blob), scalar(model.Timestamp)
 	list := func(name string, elem *model.Shape) *model.Shape {
-		return add(&model.Shape{Name: name, Type: model.List, Item: &model.Member{Shape: elem}})
+		return &model.Shape{Name: name, Type: model.List, Item: &model.Member{Shape: elem}}
 	}
 	dict := func(name string, elem *model.Shape) *model.Shape {
-		return add(&model.Shape{Name: name, Type: model.Map, Key: &model.Member{Shape: text}, Value: &model.Member{Shape: elem}})
+		return &model.Shape{Name: name, Type: model.Map, Key: &model.Member{Shape: text}, Value: &model.Member{Shape: elem}}
 	}
-	union := add(&model.Shape{Name: "Choice", Type: model.Structure, Union: true})
-	inner := add(&model.Shape{Name: "Inner", Type: model.Structure})
+	union := &model.Shape{Name: "Choice", Type: model.Structure, Union: true}
+	inner := &model.Shape{Name: "Inner", Type: model.Structure}
 	texts, inners, dates := list("Texts", text), list("Inners", inner), list("Dates", when)
 	flat := list("FlatTexts", text)
 	flat.Flattened = true
@@ -40,16 +35,16 @@ func allShapes(protocol string) *model.Operation {
 	if protocol == model.RestXML {
 		inner.Members = append(inner.Members, model.Member{Name: "kind", Shape: text, LocationName: "xsi:type", Attribute: true})
 	}
-	out := add(&model.Shape{Name: "EverythingOutput", Type: model.Structure, Members: []model.Member{
+	out := &model.Shape{Name: "EverythingOutput", Type: model.Structure, Members: []model.Member{
 		{Name: "Text", Shape: text}, {Name: "Flag", Shape: flag}, {Name: "Whole", Shape: integer}, {Name: "Long", Shape: long}, {Name: "Single", Shape: single},
 		{Name: "Double", Shape: double}, {Name: "Blob", Shape: blob}, {Name: "When", Shape: when}, {Name: "Epoch", Shape: when, TimestampFormat: "unixTimestamp"},
 		{Name: "Iso", Shape: when, TimestampFormat: "iso8601"}, {Name: "Http", Shape: when, TimestampFormat: "rfc822"}, {Name: "Inner", Shape: inner, LocationName: "In"},
 		{Name: "Texts", Shape: texts}, {Name: "Inners", Shape: inners}, {Name: "Dates", Shape: dates}, {Name: "Lists", Shape: list("Lists", texts)}, {Name: "Map", Shape: dict("Map", text)},
 		{Name: "Named", Shape: namedMap}, {Name: "Maps", Shape: dict("Maps", dict("Inmost", long))}, {Name: "Choice", Shape: union}, {Name: "FlatTexts", Shape: flat, LocationName: "Flat"},
 		{Name: "FlatInners", Shape: inners, Flattened: true}, {Name: "FlatMap", Shape: dict("FlatMap", text), Flattened: true},
-	}})
+	}}
 	if protocol == model.RestJSON || protocol == model.JSON {
-		out.Members = append(out.Members, model.Member{Name: "Doc", Shape: add(&model.Shape{Name: "Doc", Type: model.Structure, Document: true})})
+		out.Members = append(out.Members, model.Member{Name: "Doc", Shape: &model.Shape{Name: "Doc", Type: model.Structure, Document: true}})
 	}
 	s := &model.Service{Name: "everything", ID: "Everything", Version: "1", Protocol: protocol, JSONVersion: "1.1", Target: "Everything"}
 	return &model.Operation{Name: "Everything", Service: s, Method: "POST", URI: "/", Output: out}
@@ -105,14 +100,15 @@ func FuzzXML(f *testing.F) { fuzzRaw(f, model.RestXML) }
 // FuzzQuery is FuzzXML for the query protocol, which wraps the result.
 func FuzzQuery(f *testing.F) { fuzzRaw(f, model.Query) }
 
-// FuzzJSON is FuzzXML for JSON with members that have other names on the wire.
+// FuzzJSON is FuzzXML for REST-JSON, in which members can have other names in the body than in the
+// model.
 func FuzzJSON(f *testing.F) { fuzzRaw(f, model.RestJSON) }
 
 // FuzzDamaged generates responses with a few wrong bytes, which reach deeper code than
-// arbitrary bytes. Each input is one response in each protocol.
+// arbitrary bytes. It tries each input in every protocol.
 func FuzzDamaged(f *testing.F) {
 	var pairs []pair
-	for _, protocol := range []string{model.RestXML, model.Query, model.EC2, model.RestJSON, model.JSON} {
+	for _, protocol := range protocols {
 		pairs = append(pairs, newPair(f, protocol))
 	}
 	for seed := range uint64(20) {
@@ -130,13 +126,16 @@ func FuzzDamaged(f *testing.F) {
 	})
 }
 
-// applyDamage changes a body once per four bytes of damage: two select the position, one the kind
-// of change, one the new byte.
+// damageSize is the number of bytes that describe one change of a body: two select the position, one
+// the kind of change, and the last is the new byte or selects a second position.
+const damageSize = 4
+
+// applyDamage changes a body once per damageSize bytes of damage.
 func applyDamage(body, damage []byte) []byte {
-	for len(damage) >= 4 && len(body) > 0 {
+	for len(damage) >= damageSize && len(body) > 0 {
 		offset := int(binary.BigEndian.Uint16(damage)) % len(body)
 		what, c := damage[2], damage[3]
-		damage = damage[4:]
+		damage = damage[damageSize:]
 		other := int(c) % len(body)
 		switch what % 6 {
 		case 0:

@@ -50,8 +50,8 @@ func (s *jsonScanner) enter(c byte) error {
 	return nil
 }
 
-// more consumes the comma or the end c of the object or array, and reports whether another
-// item follows.
+// more reports whether another item of the object or array follows. It consumes the comma before
+// the item (the first item has none), or the byte c that ends the object or array.
 func (s *jsonScanner) more(c byte, first bool) (bool, error) {
 	switch s.peek() {
 	case c:
@@ -106,7 +106,8 @@ func (s *jsonScanner) str() ([]byte, error) {
 	return nil, errJSON
 }
 
-// escape consumes an escape except for its last byte. The position is at the backslash.
+// escape consumes an escape except for its last byte, which the loop of str consumes. The position
+// is at the backslash.
 func (s *jsonScanner) escape() error {
 	s.i++
 	if s.i >= len(s.b) {
@@ -145,7 +146,7 @@ func (s *jsonScanner) number() ([]byte, error) {
 		s.i++
 	}
 	first := s.i
-	if !digits() || s.b[first] == '0' && s.i-first > 1 {
+	if !digits() || s.b[first] == '0' && s.i-first > 1 { // a leading zero
 		return nil, errJSON
 	}
 	if s.i < len(s.b) && s.b[s.i] == '.' {

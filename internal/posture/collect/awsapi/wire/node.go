@@ -168,6 +168,9 @@ func (c *compiler) shape(s *model.Shape) (*node, error) {
 }
 
 func (c *compiler) structure(n *node, s *model.Shape) error {
+	if len(s.Members) > maxMembers {
+		return fmt.Errorf("structure %s has %d members, the limit is %d", s.Name, len(s.Members), maxMembers)
+	}
 	n.kind = kindStructure
 	n.byName = make(map[string]*field, len(s.Members))
 	for i := range s.Members {
@@ -178,7 +181,7 @@ func (c *compiler) structure(n *node, s *model.Shape) error {
 		}
 		f := &field{node: target, name: m.Name, key: append(appendString(nil, m.Name), ':'), wireName: m.Name, index: i, member: m}
 		f.flattened = (m.Flattened || m.Shape.Flattened) && (target.kind == kindList || target.kind == kindMap)
-		// JSON without REST, and CBOR, have the names of the model on the wire.
+		// The protocols JSON and CBOR, unlike REST JSON, use the names of the model on the wire.
 		if m.LocationName != "" && c.protocol != model.JSON && c.protocol != model.CBOR {
 			f.wireName = m.LocationName
 		}

@@ -48,7 +48,7 @@ func (o *object) merge(out *[]byte, f *field) {
 	b = b[:o.member-1] // also drops the comma
 	o.entries--
 	scan := &jsonScanner{b: b, i: o.start + 1}
-	for {
+	for { // until the earlier occurrence, which exists
 		if scan.i < len(b) && b[scan.i] == ',' {
 			scan.i++
 		}
@@ -78,7 +78,7 @@ func (o *object) merge(out *[]byte, f *field) {
 // joinLists returns one JSON array with the items of two.
 func joinLists(a, b []byte) []byte {
 	switch {
-	case len(a) == 2:
+	case len(a) == 2: // []
 		return b
 	case len(b) == 2:
 		return bytes.Clone(a)
@@ -177,15 +177,15 @@ func (k *keyed) dedupe(out *[]byte) {
 		}
 		rest := bytes.Clone(b[end:]) // starts with a comma
 		if start == k.start+1 {
-			rest = rest[1:]
+			rest = rest[1:] // the entry was the first, which has no comma before it
 		} else {
 			start--
 		}
 		*out = append(b[:start], rest...)
 		return false
 	})
-	// All following entries have moved, so count the entries and note their keys again. The loop
-	// ends at k.entry; set it to the end for all entries.
+	// All following entries have moved, so count the entries and note their keys again. Because each
+	// stops at k.entry, set k.entry to the end first.
 	k.entries, k.entry = 0, len(*out)
 	k.each(*out, func(key []byte, start, end int) bool {
 		k.entries++
@@ -226,7 +226,7 @@ func (k *keyed) note(b []byte, from int) {
 	k.many[string(b[from:k.keyEnd])] = struct{}{}
 }
 
-// each calls f with the entries before the offset k.entry until it returns false.
+// each calls f with the entries before the offset k.entry until f returns false.
 func (k *keyed) each(b []byte, f func(key []byte, start, end int) bool) {
 	scan := &jsonScanner{b: b, i: k.start + 1}
 	for scan.i < k.entry {

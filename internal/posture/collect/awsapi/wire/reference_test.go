@@ -194,8 +194,8 @@ func readScalar(d smithy.ShapeDeserializer, schema *smithy.Schema) (any, error) 
 // refusals are errors that we return on purpose for input that smithy-go accepts.
 var refusals = []error{errDirective, errName, errEntry, errYear, ErrDepth, ErrSize, ErrTrailing}
 
-// overflown matches numbers that smithy-go 1.28.7 decodes as the minimum of 64 bits: it stops
-// reading digits there.
+// overflown matches numbers that smithy-go 1.28.7 decodes as the smallest 64-bit integer: it ignores
+// the digits that follow.
 var overflown = regexp.MustCompile(`-9223372036854775808[0-9]`)
 
 // compare describes the difference between our result and smithy-go's, "" if there is none. We

@@ -88,7 +88,7 @@ func bitsOf(k kind) int {
 
 // appendInt appends a whole number in JSON, from text that Go can parse.
 func appendInt(b, text []byte, bits int) ([]byte, error) {
-	if isShortNumber(text, 9) {
+	if isShortNumber(text, 9) { // 9 digits fit in 32 bits
 		return append(b, text...), nil
 	}
 	n, err := strconv.ParseInt(string(text), 10, bits)
@@ -100,7 +100,7 @@ func appendInt(b, text []byte, bits int) ([]byte, error) {
 
 // appendFloat appends a JSON number, or a string for values that JSON lacks.
 func appendFloat(b, text []byte, bits int) ([]byte, error) {
-	if isShortNumber(text, 7) {
+	if isShortNumber(text, 7) { // a 32-bit float represents 7 digits exactly
 		return append(b, text...), nil
 	}
 	s := string(text)
@@ -184,9 +184,10 @@ func appendEpoch(b []byte, seconds float64) ([]byte, error) {
 }
 
 // canonicalTime is a fast path for the most frequent form of a time, 2006-01-02T15:04:05Z,
-// with or without a fraction. It returns the part before the Z in our output. It rejects days
-// after the 28th, because some months do not have them: the parser checks those.
+// with or without a fraction. It returns the part before the Z in our output. It leaves days
+// after the 28th, which some months do not have, to the parser.
 func canonicalTime(text []byte) ([]byte, bool) {
+	// In this form, 0 stands for any digit. A fraction adds up to 10 bytes, Z adds 1.
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || len(text) > len(form)+11 || text[len(text)-1] != 'Z' {
 		return nil, false

@@ -60,7 +60,7 @@ func newSchema(op *model.Operation) (*schema, error) {
 }
 
 // uriWithMemberNames returns the URI of an operation. In the models the braces contain
-// names on the wire; smithy-go needs member names.
+// names on the wire; smithy-go needs member names. A value in {name+} may contain slashes.
 func uriWithMemberNames(op *model.Operation) string {
 	uri := op.URI
 	if op.Input == nil {

@@ -119,7 +119,7 @@ func (d *xmlDecoder) structure(n *node) error {
 		if err := d.field(f); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		if repeated { // as a flattened list is if its items are not consecutive
+		if repeated { // for example a flattened list whose items are not consecutive
 			o.merge(&d.out, f)
 		}
 	}

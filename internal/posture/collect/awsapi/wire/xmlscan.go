@@ -92,8 +92,8 @@ func (s *scanner) tag() (token, error) {
 			special = special || textClass[s.b[s.i]] != textPlain
 			s.i++
 		}
-		if special {
-			if _, err := unescape(nil, s.b[from:s.i], false); err != nil {
+		if special { // the text is skipped, but must be valid
+			if _, err := unescapeText(nil, s.b[from:s.i]); err != nil {
 				return 0, err
 			}
 		}
@@ -250,7 +250,7 @@ func (s *scanner) attribute() error {
 	if bytes.IndexByte(raw, '<') >= 0 {
 		return errSyntax
 	}
-	value, err := unescape(nil, raw, true)
+	value, err := unescape(nil, raw)
 	if err != nil {
 		return err
 	}
@@ -309,14 +309,14 @@ func instructionValue(name, content string) string {
 	return value
 }
 
-// declaration reads a comment or a CDATA section and returns the content of the latter. The
-// position is at the exclamation mark.
+// declaration reads a comment or a CDATA section. For a CDATA section it returns the content and
+// true. The position is at the exclamation mark.
 func (s *scanner) declaration() (data []byte, isData bool, err error) {
 	rest := s.b[s.i:]
 	switch {
 	case bytes.HasPrefix(rest, []byte("!--")):
 		n := bytes.Index(rest[3:], []byte("--"))
-		if n < 0 || 3+n+2 >= len(rest) || rest[3+n+2] != '>' {
+		if n < 0 || 3+n+2 >= len(rest) || rest[3+n+2] != '>' { // a comment must not contain --
 			return nil, false, errSyntax
 		}
 		s.i += 3 + n + 3
@@ -360,7 +360,7 @@ func (s *scanner) value() ([]byte, error) {
 			s.i++
 		}
 		var err error
-		if s.text, err = unescape(s.text, s.b[from:s.i], false); err != nil {
+		if s.text, err = unescapeText(s.text, s.b[from:s.i]); err != nil {
 			return nil, err
 		}
 		if s.i+1 >= len(s.b) {

@@ -7,12 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// unescape appends text with entities replaced and line ends normalised. Except in
-// attributes, it must not contain the end of a CDATA section.
-func unescape(b, raw []byte, attribute bool) ([]byte, error) {
-	if !attribute && bytes.Contains(raw, []byte("]]>")) {
+// unescapeText appends the text of an element like unescape. The text must not contain ]]>,
+// the end of a CDATA section.
+func unescapeText(b, raw []byte) ([]byte, error) {
+	if bytes.Contains(raw, []byte("]]>")) {
 		return b, errSyntax
 	}
+	return unescape(b, raw)
+}
+
+// unescape appends text with entities replaced and line ends normalised.
+func unescape(b, raw []byte) ([]byte, error) {
 	ampersand := bytes.IndexByte(raw, '&')
 	if ampersand < 0 {
 		return cleanText(b, raw)
@@ -51,17 +56,12 @@ func entity(name []byte) (rune, bool) {
 	if number[0] == 'x' {
 		number, radix = number[1:], 16
 	}
-	for _, c := range number { // no sign, no underscore
-		if !(c >= '0' && c <= '9' || radix == 16 && (c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F')) {
-			return 0, false
-		}
-	}
 	n, err := strconv.ParseUint(string(number), radix, 64)
 	if err != nil || n > unicode.MaxRune {
 		return 0, false
 	}
 	r := rune(n)
-	if r >= 0xd800 && r <= 0xdfff {
+	if r >= 0xd800 && r <= 0xdfff { // encoding/xml also replaces surrogates
 		r = utf8.RuneError
 	}
 	return r, isXMLChar(r)
