@@ -196,7 +196,7 @@ func (c Case) Coverage(all []posture.EntityType, global func(posture.EntityType)
 		for _, name := range places {
 			state := posture.Coverage{Type: t, Region: name, Succeeded: CaseTime}
 			if slices.ContainsFunc(c.Unread, func(u Unread) bool { return u.Type == t && (u.Region == "" || u.Region == name) }) {
-				state.Failed, state.Why = CaseTime.Add(time.Minute), "access denied"
+				state.Failed, state.Why = CaseTime.Add(time.Minute), "access denied" // later than Succeeded
 			}
 			covered = append(covered, state)
 		}

@@ -1,8 +1,8 @@
 // Package catalog reads the rules and frameworks that come with the product.
 //
-// They are data files that a person can read and change. A file with an unknown
-// key, in the wrong folder, with a query that does not compile or a control that
-// does not exist is an error that names the file. The file of a rule contains cases,
+// They are data files that a person can read and change. Each of these is an error
+// that names the file: an unknown key, the wrong folder, a query that does not
+// compile, and a control that does not exist. The file of a rule contains cases,
 // which [Case.Build] converts to entities; tests evaluate the rule for them. Queries and
 // cases may only use what collectors declare, see [Schema].
 package catalog
@@ -112,7 +112,7 @@ type folder struct {
 	files     fs.FS
 	custom    bool                             // it is an organisation's own
 	withCases bool                             // the cases of its rules are parsed
-	tables    map[string]*posture.VersionTable // its own, and those that come with the product
+	tables    map[string]*posture.VersionTable // its own, and those of the folders read before
 }
 
 // A loadedFile contains the rules of a file, or the error of reading it.
@@ -221,7 +221,7 @@ func decodeText(text []byte, target any) error {
 	return dec.Decode(target)
 }
 
-// ruleText returns the text of a rule to parse. Cases are its last member.
+// ruleText returns the part of a rule's text that is parsed. Cases are the last member.
 func (in *folder) ruleText(text []byte) []byte {
 	if !in.withCases {
 		text, _, _ = bytes.Cut(text, []byte("\ncases:\n"))

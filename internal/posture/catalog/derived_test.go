@@ -64,8 +64,8 @@ func rawVerdicts(t *testing.T, b *bench, e catalog.Entry) (violates, passes bool
 	return violates, passes
 }
 
-// derivedFacts returns the properties and edges in the query of a rule that functions
-// derive.
+// derivedFacts returns the properties and edges that the query of a rule uses and a
+// function derives.
 func derivedFacts(e catalog.Entry, types []posture.EntityType) (facts []string) {
 	functions := derive.Functions()
 	uses := func(name string) bool { return strings.Contains(e.Query.Text, "'"+name+"'") }

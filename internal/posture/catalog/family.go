@@ -13,7 +13,8 @@ import (
 const familyFile = "-family.yaml"
 
 // loadFamily reads a file of two documents: a table of members, and a template of a rule.
-// Each member yields a rule, in which ${name} is replaced by its value of that name.
+// Each member is a map of values, and yields a rule: the template, in which ${key} is
+// replaced by the member's value for that key.
 func (in *folder) loadFamily(file string) ([]Entry, error) {
 	text, err := fs.ReadFile(in.files, file)
 	if err != nil {
@@ -32,11 +33,12 @@ func (in *folder) loadFamily(file string) ([]Entry, error) {
 	if len(table.Members) == 0 {
 		return nil, errors.New("a family must list its members")
 	}
+	linesBefore := bytes.Count(head, []byte("\n")) + 2 // the last line of head, and ---
 	template = in.ruleText(template)
 	var all []Entry
 	var bad []error
 	for _, member := range table.Members {
-		e, err := in.familyRule(string(template), member, file)
+		e, err := in.familyRule(string(template), linesBefore, member, file)
 		if err != nil {
 			bad = append(bad, fmt.Errorf("member %s: %w", member["name"], err))
 		}
@@ -45,8 +47,8 @@ func (in *folder) loadFamily(file string) ([]Entry, error) {
 	return all, errors.Join(bad...)
 }
 
-// familyRule returns the rule of one member.
-func (in *folder) familyRule(template string, member map[string]string, file string) (Entry, error) {
+// familyRule returns the rule of one member. The template begins after some lines of the file.
+func (in *folder) familyRule(template string, linesBefore int, member map[string]string, file string) (Entry, error) {
 	if member["name"] == "" {
 		return Entry{File: file}, errors.New("it has no name")
 	}
@@ -54,8 +56,9 @@ func (in *folder) familyRule(template string, member map[string]string, file str
 	for name, value := range member {
 		pairs = append(pairs, "${"+name+"}", value)
 	}
-	f := ruleFile{in: in}
-	if err := decodeText([]byte(strings.NewReplacer(pairs...).Replace(template)), &f); err != nil {
+	text := []byte(strings.NewReplacer(pairs...).Replace(template))
+	f := ruleFile{in: in, line: func(member string) int { return linesBefore + memberLine(text, member) }}
+	if err := decodeText(text, &f); err != nil {
 		return Entry{File: file}, err
 	}
 	if !strings.HasSuffix(f.ID, "-"+member["name"]) {

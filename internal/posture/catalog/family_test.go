@@ -22,7 +22,6 @@ why: For a test.
 fix: Nothing.
 link: https://example.com
 controls: {own: ["1"]}
-events: {sqs.amazonaws.com: [CreateQueue]}
 cases:
   - {name: wrong, entities: [{key: q, type: AWS.SQS.Queue, properties: {kmsMasterKeyId: "${value}"}}], violates: [q]}
   - {name: right, entities: [{key: q, type: AWS.SQS.Queue}]}
@@ -53,7 +52,7 @@ func TestWrongFamiliesAreRefused(t *testing.T) {
 		"members: []":                               "must list its members",
 		"members: [{value: a}]":                     "it has no name",
 		"members: [{name: a, value: b}]\nmore: 1":   "field more not found",
-		"members: [{name: \"it's\", value: \"'\"}]": "member it's: line",
+		"members: [{name: \"it's\", value: \"'\"}]": "member it's: line 7: query", // the quote breaks the query
 	} {
 		if _, err := family(members); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", members, err, want)

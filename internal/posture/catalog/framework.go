@@ -39,7 +39,7 @@ type controls []control
 type control struct {
 	ID    string   `yaml:"-"`
 	Title string   `yaml:"title"`
-	Was   string   `yaml:"was"`   // the same control in the edition that this one follows
+	Was   string   `yaml:"was"`   // id of the same control in the edition that Follows names
 	Rules []string `yaml:"rules"` // ids of rules that check it
 }
 
@@ -174,7 +174,7 @@ func (c *Catalog) assign(all []assignment) error {
 	return errors.Join(bad...)
 }
 
-// add adds a control, and reports whether it is new to the rule.
+// add adds a control to the sorted controls of the rule, and reports whether it is new.
 func (e *Entry) add(control string) bool {
 	i, exists := slices.BinarySearch(e.Controls, control)
 	if !exists {

@@ -55,7 +55,7 @@ func TestRulesCoverTheKnownChecks(t *testing.T) {
 			return slices.ContainsFunc(newEditions, func(edition string) bool { return strings.HasPrefix(id, edition) })
 		})
 		for _, u := range c.Unconfirmed {
-			u = strings.Replace(u, " ", "_", 1)
+			u = strings.Replace(u, " ", "_", 1) // the list has a space between framework and number
 			if !doubtful[u].has(c.ID) {
 				unconfirmed = append(unconfirmed, u)
 			}

@@ -19,7 +19,8 @@ func BenchmarkLoad(b *testing.B) {
 }
 
 // TestLoadWithoutCases checks that Load, which does not parse the cases of rules, returns
-// the same rules as LoadWithCases. Nothing but cases may follow the member cases in a file.
+// the same rules as LoadWithCases. Load ignores everything after the key cases, so cases
+// must be the last member of a file.
 func TestLoadWithoutCases(t *testing.T) {
 	t.Parallel()
 	full, err := loadProduct()

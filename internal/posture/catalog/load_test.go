@@ -43,8 +43,6 @@ controls:
   house-1: ["2.9", "2.10"]
 unconfirmed:
   house-1: ["2.9"]
-events:
-  sqs.amazonaws.com: [CreateQueue]
 cases:
   - name: open
     entities: [{key: q, type: AWS.SQS.Queue, region: eu-west-1, properties: {policyIsPublic: true, ports: [80, 443]}}]
@@ -98,8 +96,8 @@ func TestLoadRefuses(t *testing.T) {
 		"a show query with an error": {"", ".path()", ".pth()", "show:"},
 		"no place for the entity":    {"", "<entity_id_clause>.path()", "path()", "<entity_id_clause>"},
 		"no reason":                  {"", "why: >\n  Anybody may\n  read it.", "", "are required"},
-		"a control that is not":      {"", `["2.9", "2.10"]`, `["2.9", "2.11"]`, "control house-1_2.11 does not exist"},
-		"unconfirmed but not there":  {"", `unconfirmed:` + "\n" + `  house-1: ["2.9"]`, "unconfirmed:\n  house-1: [\"7\"]", "unconfirmed"},
+		"an unknown control":         {"", `["2.9", "2.10"]`, `["2.9", "2.11"]`, "control house-1_2.11 does not exist"},
+		"unconfirmed but not listed": {"", `unconfirmed:` + "\n" + `  house-1: ["2.9"]`, "unconfirmed:\n  house-1: [\"7\"]", "unconfirmed"},
 		"no violating case":          {"", "    violates: [q]\n", "", "violating, a passing and an unknown case"},
 		"no passing case":            {"", "{policyIsPublic: false}}]", "{policyIsPublic: true}}]\n    violates: [q]", "a passing and an unknown case"},
 		"no unknown case":            {"", "    unknown: [q]\n", "    violates: [q]\n", "an unknown case"},
@@ -176,8 +174,10 @@ func TestUndeclaredNamesOfOwnRules(t *testing.T) {
 			c.Rules[0].Own = true
 			got := ""
 			if err := c.CheckOwn(schema); err != nil {
+				// Only custom rules have a line. This one was loaded as a rule of the product.
 				_, got, _ = strings.Cut(err.Error(), "open.yaml: line 0: ")
 			}
+			// Further messages may follow.
 			if got != test.want && !strings.HasPrefix(got, test.want+"\n") {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -288,7 +288,7 @@ func loadEditions(newer, newest string) (*catalog.Catalog, error) {
 	})
 }
 
-func TestEditionsTakeOverTheRulesOfTheOneBefore(t *testing.T) {
+func TestEditionsInheritTheRulesOfThePreviousEdition(t *testing.T) {
 	t.Parallel()
 	c, err := loadEditions(newer, newest)
 	if err != nil {
@@ -310,7 +310,7 @@ func TestEditionsTakeOverTheRulesOfTheOneBefore(t *testing.T) {
 		"no edition to follow":            {"follows: house-1\n", "", "the previous edition"},
 		"a rule that is not there":        {"aws-sqs-open", "aws-sqs-shut", "names the rule aws-sqs-shut"},
 		"a member that is not there":      {"rules:", "rule:", "has no member rule"},
-		"a manual control that is not":    {`manual: ["1"]`, `manual: ["7"]`, "control 7 is manual"},
+		"an unknown manual control":       {`manual: ["1"]`, `manual: ["7"]`, "control 7 is manual"},
 		"no source":                       {"source: Our own list.\n", "", "source is required"},
 	} {
 		changed := strings.Replace(newer, test.old, test.new, 1)

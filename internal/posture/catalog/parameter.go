@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"time"
 
@@ -25,14 +24,14 @@ type parameter struct {
 // bind adds the parameters and the table of a rule, and checks their values.
 func (f *ruleFile) bind(e *Entry) error {
 	for _, p := range f.Parameters {
-		parameter := posture.RuleParameter{
+		bound := posture.RuleParameter{
 			Name: p.Name, Type: p.Type, Minimum: p.Minimum, Maximum: p.Maximum, Pattern: p.Pattern, Description: oneLine(p.Description), Default: p.Default,
 		}
-		if err := parameter.Validate(); err != nil {
+		if err := bound.Validate(); err != nil {
 			return fmt.Errorf("line %d: parameter %s: %w", f.line("parameters"), p.Name, err)
 		}
-		parameter.Default, _ = parameter.Check(p.Default) // Validate has checked it
-		e.Parameters = append(e.Parameters, parameter)
+		bound.Default, _ = bound.Check(p.Default) // converts it; Validate has checked it
+		e.Parameters = append(e.Parameters, bound)
 	}
 	if f.Table != "" {
 		e.Table = f.in.tables[f.Table]
@@ -89,11 +88,9 @@ func loadTables(files fs.FS) (map[string]*posture.VersionTable, error) {
 	return tables, nil
 }
 
-var isoDate = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
-
 func isDate(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
-	return err == nil && isoDate.MatchString(s)
+	return err == nil
 }
 
 func loadTable(files fs.FS, file string) (*posture.VersionTable, error) {

@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	// quoted matches commands, names and values in quotation marks or backticks.
+	// quoted matches text in backticks or quotation marks, and JSON objects in single quotes.
 	quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|'\\{[^']*\\}'")
 	// sentenceEnd separates sentences. It also splits after abbreviations such as "e.g.",
 	// so that their sentences count as shorter.
@@ -71,8 +71,8 @@ func checkProse(t *testing.T, p text) {
 		if right := misspelled[w]; right != "" {
 			t.Errorf("%s: %q should be %q", p.where, w, right)
 		}
-		// A capitalised word that begins a sentence is checked too, except Organization and
-		// Organizations, which are names of cloud services. Elsewhere it may be a name.
+		// A capitalised word is checked only where a sentence may begin: elsewhere it may be a
+		// name. Organization and Organizations are always names of cloud services.
 		lower := strings.ToLower(w)
 		if right := misspelled[lower]; right != "" && last == "" && w != lower && !strings.HasPrefix(w, "Organization") {
 			t.Errorf("%s: %q should be %q", p.where, w, right)
@@ -92,8 +92,8 @@ func checkProse(t *testing.T, p text) {
 	}
 }
 
-// checkSentences reports a text that is not a sequence of sentences, or is longer than
-// longest characters. Quotations are not counted, and 0 allows any length.
+// checkSentences reports a text that is not a sequence of sentences, or has more characters
+// than the limit. A quotation counts as one character. If longest is 0, there is no limit.
 func checkSentences(t *testing.T, p text, longest int) {
 	t.Helper()
 	checkProse(t, p)

@@ -36,6 +36,8 @@ func TestVerdictsAfterChanges(t *testing.T) {
 			if _, _, err := e.Reevaluate(t.Context(), w.Account, before, changed, rules); err != nil {
 				t.Fatal(err)
 			}
+			// Without a cache, Try evaluates the rule on all entities. For w.Account, it returns the
+			// verdict that Reevaluate put into the cache.
 			whole := w.Account
 			whole.Verdicts = nil
 			want, wantErr := e.Try(t.Context(), whole, entry.Rule)

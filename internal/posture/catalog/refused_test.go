@@ -14,16 +14,16 @@ import (
 	"vigil/resources"
 )
 
-// TestRefusedCallNeverDecides denies and throttles each call in the cases with raw
-// responses, of rules and of resource types. A violation or a pass may become unknown,
-// but a violation must not become a pass, nor a pass a violation.
+// TestRefusedCallNeverDecides refuses each call in the cases with raw responses, one at a
+// time. A violation or a pass may become unknown, but a violation must not become a pass,
+// nor a pass a violation.
 //
-// VIGIL_FAULT_PLANS refuses every call of every case; the default denies the calls in the
-// cases of rules.
+// By default, it denies the calls in the cases of rules. With VIGIL_FAULT_PLANS, it also
+// throttles them, refuses them for single inputs, and uses the cases of resource types.
 func TestRefusedCallNeverDecides(t *testing.T) {
 	t.Parallel()
 	b := sharedBench()
-	all := os.Getenv("VIGIL_FAULT_PLANS") != ""
+	thorough := os.Getenv("VIGIL_FAULT_PLANS") != ""
 	about := map[posture.EntityType][]catalog.Entry{}
 	for _, e := range product(t).Rules {
 		about[e.Type] = append(about[e.Type], e)
@@ -34,12 +34,12 @@ func TestRefusedCallNeverDecides(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range e.Cases {
-				b.refuseEach(t, []catalog.Entry{e}, c, reads.Types, all)
+				b.refuseEach(t, []catalog.Entry{e}, c, reads.Types, thorough)
 			}
 		})
 	}
 	for _, declaration := range builtin.Catalog().Types() {
-		if len(about[declaration.Type]) == 0 || !all {
+		if len(about[declaration.Type]) == 0 || !thorough {
 			continue
 		}
 		t.Run(string(declaration.Type), func(t *testing.T) {
@@ -49,16 +49,17 @@ func TestRefusedCallNeverDecides(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range typeCases {
-				if c.Get == "" { // it lists the resources, and does not read one by its name
-					b.refuseEach(t, about[declaration.Type], catalog.Case{Name: c.Name, Answers: c.Answers}, []posture.EntityType{declaration.Type}, all)
+				if c.Get == "" { // the case lists the resources, and does not read one by its name
+					b.refuseEach(t, about[declaration.Type], catalog.Case{Name: c.Name, Answers: c.Answers}, []posture.EntityType{declaration.Type}, thorough)
 				}
 			}
 		})
 	}
 }
 
-// refuseEach compares the verdicts of rules with those when one of the calls is refused.
-func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, types []posture.EntityType, all bool) {
+// refuseEach compares the verdicts of rules on a case with the verdicts when one of its
+// calls is refused.
+func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, types []posture.EntityType, thorough bool) {
 	t.Helper()
 	if len(c.Answers) == 0 {
 		return
@@ -72,16 +73,18 @@ func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, 
 	for i, e := range rules {
 		verdicts[i] = b.judge(t, e, whole.Case, whole.found)
 	}
-	for call, refused := range refusals(c.Answers, all) {
+	for call, refused := range refusals(c.Answers, thorough) {
 		part := c
 		part.Answers = refused
 		read := b.readAnswers(t, part, types, beside)
 		for i, e := range rules {
 			before, after := verdicts[i], b.judge(t, e, read.Case, read.found)
 			for _, id := range objects(before.Violating) {
-				// A violation may also end because the list of its type failed and did not contain it.
+				// A violation may also end because the list of its type failed, so that the entity is missing.
 				stillRead := slices.ContainsFunc(read.found, func(f posture.Entity) bool { return f.ID == id })
-				if !slices.Contains(objects(after.Violating), id) && !slices.Contains(after.Unknown, id) && (stillRead || !read.failed[e.Type]) {
+				missing := !stillRead && read.failed[e.Type]
+				passes := !slices.Contains(objects(after.Violating), id) && !slices.Contains(after.Unknown, id)
+				if passes && !missing {
 					t.Errorf("%s: case %q with %s: %s passes", e.ID, c.Name, call, id)
 				}
 			}
@@ -94,18 +97,20 @@ func (b *bench) refuseEach(t *testing.T, rules []catalog.Entry, c catalog.Case, 
 	}
 }
 
-// An answered case is a case with the entities that were read from its answers.
+// An answered case is a case with all of its entities, including those that were read from
+// its answers.
 type answered struct {
 	catalog.Case
 	found  []posture.Entity
-	failed map[posture.EntityType]bool
+	failed map[posture.EntityType]bool // types whose list failed
 }
 
-// readAnswers reads the entities of some types from the answers of a case, and adds those
-// beside the answers.
+// readAnswers reads the entities of some types from the answers of a case. It adds the
+// entities that the case has beside its answers.
 func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.EntityType, beside []posture.Entity) answered {
 	t.Helper()
-	// The error, which reports unused answers, is ignored: those of a refused list are unused.
+	// The error is ignored. It only reports unused answers: if a list is refused, the answers
+	// about its items are not used.
 	read, _ := cases.ReadAll(t.Context(), builtin.Catalog(), types, c.Answers)
 	out := answered{Case: c, found: slices.Concat(beside, read.Entities), failed: map[posture.EntityType]bool{}}
 	for kind := range read.Failed {
@@ -120,21 +125,22 @@ func (b *bench) readAnswers(t *testing.T, c catalog.Case, types []posture.Entity
 	return out
 }
 
-// refusals returns variants of the answers, by name: in each one, one call is refused.
-// Unless every is true, calls are only denied, not throttled, and only for all their inputs together.
-func refusals(answers map[string]any, every bool) map[string]map[string]any {
-	all := map[string]map[string]any{}
+// refusals returns variants of the answers, by name. In each variant, one call is denied
+// for all of its inputs. If thorough is true, there are also variants in which a call is
+// throttled, and variants in which it is refused for one of its inputs only.
+func refusals(answers map[string]any, thorough bool) map[string]map[string]any {
+	variants := map[string]map[string]any{}
 	words := []string{"denied"}
-	if every {
+	if thorough {
 		words = append(words, "throttled")
 	}
 	for call, answer := range answers {
 		for _, word := range words {
 			refused := maps.Clone(answers)
 			refused[call] = word
-			all[call+" "+word] = refused
+			variants[call+" "+word] = refused
 			options, ok := answer.([]any)
-			if !ok || !every {
+			if !ok || !thorough {
 				continue
 			}
 			for i := range options {
@@ -148,9 +154,9 @@ func refusals(answers map[string]any, every bool) map[string]map[string]any {
 				one[i] = option
 				refused := maps.Clone(answers)
 				refused[call] = one
-				all[fmt.Sprintf("%s %s for number %d", call, word, i+1)] = refused
+				variants[fmt.Sprintf("%s %s for number %d", call, word, i+1)] = refused
 			}
 		}
 	}
-	return all
+	return variants
 }

@@ -23,7 +23,7 @@ type Entry struct {
 	Cases []Case
 	Own   bool // it is of an organisation's own folder
 
-	queryLine int
+	queryLine int // line of the query in File; only of custom rules
 	texts     ruleTexts
 }
 
@@ -55,7 +55,6 @@ type ruleFile struct {
 	Show        string              `yaml:"show"`
 	Controls    map[string][]string `yaml:"controls"`
 	Unconfirmed map[string][]string `yaml:"unconfirmed"`
-	Events      map[string][]string `yaml:"events"`
 	Cases       []Case              `yaml:"cases"`
 
 	in   *folder
@@ -71,13 +70,13 @@ func (in *folder) loadRule(file string) (Entry, error) {
 	if err := decodeText(in.ruleText(text), &f); err != nil {
 		return Entry{File: file}, err
 	}
-	if name := strings.TrimSuffix(path.Base(file), ".yaml"); f.ID != string(f.Type.Provider())+"-"+name && !strings.HasSuffix(f.ID, "-"+name) {
+	if name := strings.TrimSuffix(path.Base(file), ".yaml"); !strings.HasSuffix(f.ID, "-"+name) {
 		return Entry{File: file}, fmt.Errorf("id %s does not end with the name of the file", f.ID)
 	}
 	if err := f.checkWritten(); err != nil {
 		return Entry{File: file}, err
 	}
-	f.line = func(member string) int { return memberLine(in.files, file, member) }
+	f.line = func(member string) int { return memberLine(text, member) }
 	return f.entry(file)
 }
 
@@ -107,7 +106,7 @@ func (f ruleFile) entry(file string) (Entry, error) {
 		Service: f.Type.Service(), Level: f.Level,
 		Query:         posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Query)},
 		Visualization: posture.RuleQuery{Language: posture.GraphQuery, Text: strings.TrimSpace(f.Show)},
-		Controls:      controlIDs(f.Controls), Unconfirmed: controlIDs(f.Unconfirmed), Triggers: f.Events, InventoryProvider: string(provider),
+		Controls:      controlIDs(f.Controls), Unconfirmed: controlIDs(f.Unconfirmed), InventoryProvider: string(provider),
 		Version: 1, ETag: "native-1", Created: released, Updated: released,
 	}
 	if e.Category == "" {
@@ -134,11 +133,7 @@ func (f ruleFile) entry(file string) (Entry, error) {
 }
 
 // memberLine returns the line of a member of a file that could be decoded.
-func memberLine(files fs.FS, file, member string) int {
-	text, err := fs.ReadFile(files, file)
-	if err != nil {
-		return 1
-	}
+func memberLine(text []byte, member string) int {
 	var document yaml.Node
 	if yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
 		return 1

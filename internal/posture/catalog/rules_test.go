@@ -99,8 +99,8 @@ func TestRulesDoWhatTheirCasesShow(t *testing.T) {
 	}
 }
 
-// TestKeysOfAnswersMayNameTheRegion checks the keys of entities of one name in two regions
-// that are read from the answers of a case, for each list of keys.
+// TestKeysOfAnswersMayNameTheRegion reads two subnets of one name, in two regions, from the
+// answers of a case. The keys in violates and notApplicable must then name the region too.
 func TestKeysOfAnswersMayNameTheRegion(t *testing.T) {
 	t.Parallel()
 	b := sharedBench()
@@ -112,7 +112,7 @@ func TestKeysOfAnswersMayNameTheRegion(t *testing.T) {
 	}
 	both := []string{"europe-west1 one", "us-central1 one"}
 	for name, tt := range map[string]struct {
-		first, second string // the purposes of the subnets in the two regions
+		first, second string // the purposes of the subnets; the rule applies to private ones, not to those of proxies
 		keys          catalog.Case
 		want          string // in the error
 	}{

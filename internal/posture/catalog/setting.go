@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,6 @@ type setting struct {
 	Link        string              `yaml:"link"`
 	Controls    map[string][]string `yaml:"controls"`
 	Unconfirmed map[string][]string `yaml:"unconfirmed"`
-	Events      map[string][]string `yaml:"events"`
 	// Cases are added to the generated ones. A case about a property that a function
 	// derives contains answers of the cloud.
 	Cases []Case `yaml:"cases"`
@@ -79,18 +79,18 @@ func (s setting) rule(file string, in *folder) (Entry, error) {
 	cases = append(cases, s.Cases...)
 	f := ruleFile{
 		ID: s.ID, Title: s.Title, Type: s.Type, Level: s.Level, Why: s.Why, Fix: s.Fix, Link: s.Link,
-		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.describe(), s.Wrong.steps()),
-		Show:  "g.V()." + posture.EntityClause + ".path()", Controls: s.Controls, Unconfirmed: s.Unconfirmed, Events: s.Events, Cases: cases,
+		Query: fmt.Sprintf("g.V().hasLabel('%s')%s%s", s.Type, s.aboutSteps(), s.Wrong.steps()),
+		Show:  "g.V()." + posture.EntityClause + ".path()", Controls: s.Controls, Unconfirmed: s.Unconfirmed, Cases: cases,
 		Parameters: s.Parameters, Table: s.Table, in: in,
 	}
 	return f.entry(file)
 }
 
-// describe returns the steps that select the resources to which the rule applies.
-func (s setting) describe() string {
+// aboutSteps returns the steps that select the resources to which the rule applies.
+func (s setting) aboutSteps() string {
 	steps := s.About.steps()
 	for _, c := range s.Wrong {
-		if c.ended {
+		if c.ended { // the rule does not apply to a resource without a version
 			steps += fmt.Sprintf(".has('%s')", c.property)
 		}
 	}
@@ -103,19 +103,15 @@ func (s setting) describe() string {
 // cases returns generated cases: a violating one, a passing one, unknown ones, and those
 // of resources to which the rule does not apply.
 func (s setting) cases() ([]Case, error) {
+	// entity returns a resource with the given values. Values that About requires are added.
 	entity := func(values map[string]any, unknown ...string) []Entity {
-		e := Entity{Key: "one", Type: s.Type, Region: "eu-west-1", Properties: map[string]any{}, Unknown: unknown}
+		properties := map[string]any{}
 		for _, c := range s.About {
-			if _, tested := values[c.property]; !tested {
-				values[c.property] = c.example
-			}
+			properties[c.property] = c.example
 		}
-		for name, value := range values {
-			if !slices.Contains(unknown, name) && value != nil {
-				e.Properties[name] = value
-			}
-		}
-		return []Entity{e}
+		maps.Copy(properties, values)
+		maps.DeleteFunc(properties, func(name string, value any) bool { return value == nil || slices.Contains(unknown, name) })
+		return []Entity{{Key: "one", Type: s.Type, Region: "eu-west-1", Properties: properties, Unknown: unknown}}
 	}
 	wrong, right := map[string]any{}, map[string]any{}
 	for _, c := range s.Wrong {
@@ -235,11 +231,15 @@ func (c *condition) resolveTable(table *posture.VersionTable) error {
 	return nil
 }
 
+// isEdge reports whether the condition is about the label of an edge, which is upper-case,
+// and not about a property.
+func (c condition) isEdge() bool { return c.property == strings.ToUpper(c.property) }
+
 // other returns a value that does not satisfy the condition. It returns false for an edge that
 // must be absent, because generated cases have no second entity to which it could lead.
 func (c condition) other() (value any, ok bool) {
 	switch {
-	case c.property == strings.ToUpper(c.property):
+	case c.isEdge():
 		return nil, false
 	case c.hasOpposite:
 		return c.opposite, true
@@ -247,12 +247,8 @@ func (c condition) other() (value any, ok bool) {
 	return "another value", true
 }
 
-// UnmarshalYAML reads a map of properties. The condition of a property is a value, a
-// list of permitted values, absent, present, ended for a version whose support has ended
-// according to the table of the rule, {not: values} for another value,
-// {lacks: values} for another value or none, {begins: text}, {below: number} or
-// {above: number}, where the number may be the name of a parameter. A name in capital
-// letters is the label of an edge, which can only be absent.
+// UnmarshalYAML reads a map from properties, or labels of edges, to their conditions. The
+// part "Rules about single settings" of docs/rules.md describes the forms of a condition.
 func (cs *conditions) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: conditions are a map of properties", node.Line)
@@ -332,11 +328,10 @@ func (c *condition) scalar(node *yaml.Node) error {
 	if err := node.Decode(&value); err != nil {
 		return err
 	}
-	edge := c.property == strings.ToUpper(c.property)
 	switch {
-	case value == "absent" && edge:
+	case value == "absent" && c.isEdge():
 		c.step = fmt.Sprintf(".not(out('%s'))", c.property)
-	case edge:
+	case c.isEdge():
 		return errors.New("an edge can only be absent")
 	case value == "ended":
 		c.ended = true

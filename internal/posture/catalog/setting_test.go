@@ -11,7 +11,7 @@ import (
 	"vigil/internal/posture/collect"
 )
 
-// settings loads a file with one rule about a queue, of which the conditions vary.
+// settings loads a file with one rule about a queue, which has the given conditions.
 func settings(conditions string) (*catalog.Catalog, error) {
 	return catalog.LoadWithCases(fstest.MapFS{"aws/sqs/settings.yaml": {Data: []byte(`
 settings:
@@ -39,7 +39,7 @@ func TestSettingsBecomeQueries(t *testing.T) {
 		"    wrong: {a: {begins: x}}\n    right: {a: y}":                  ".has('a', startingWith('x'))",
 		"    wrong: {a: {below: 7}}":                                      ".has('a', lt(7))",
 		"    wrong: {a: {above: 90}}":                                     ".has('a', gt(90))",
-		"    about: {b: &low {below: 7}}\n    wrong: {a: *low}":           ".has('b', lt(7)).as('about').has('a', lt(7))",
+		"    about: {b: &low {below: 7}}\n    wrong: {a: *low}":           ".has('b', lt(7)).as('about').has('a', lt(7))", // a YAML alias
 		"    wrong: {a: true, b: absent}":                                 ".has('a', true).hasNot('b')",
 		"    about: {c: x, FAILS_TO: absent}\n    wrong: {a: {below: 1}}": ".has('c', 'x').not(out('FAILS_TO')).as('about').has('a', lt(1))",
 	} {
@@ -79,7 +79,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 	}
 }
 
-func TestRulesWithoutEventsHaveThoseOfTheirTypes(t *testing.T) {
+func TestRulesHaveTheEventsOfTheirTypes(t *testing.T) {
 	t.Parallel()
 	c, err := settings("    wrong: {fifoQueue: false}")
 	if err != nil {

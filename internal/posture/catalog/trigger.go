@@ -9,8 +9,8 @@ import (
 	"vigil/internal/posture/evaluate"
 )
 
-// WithTriggers returns a copy of the catalog in which the rules that declare no triggers have
-// the events of all types that their queries read.
+// WithTriggers returns a copy of the catalog in which the rules have triggers: the events of
+// all types that their queries read.
 func (c *Catalog) WithTriggers(declared []collect.Declaration, schema *evaluate.Schema) (*Catalog, error) {
 	out := *c
 	out.Rules = slices.Clone(c.Rules)
@@ -20,9 +20,6 @@ func (c *Catalog) WithTriggers(declared []collect.Declaration, schema *evaluate.
 	}
 	for i := range out.Rules {
 		rule := &out.Rules[i]
-		if len(rule.Triggers) > 0 {
-			continue
-		}
 		reads, err := schema.Read(rule.Query.Text)
 		if err != nil {
 			return nil, wrap(rule.File, err)

@@ -66,7 +66,7 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 	if err != nil {
 		return r, err
 	}
-	if r.Source == posture.Custom { // as it was written, with the names of parameters in its texts
+	if r.Source == posture.Custom { // patch it as it was written: b.Rule returns it with values in place of {parameters}
 		written, _, err := b.Store.Rules(ctx, org)
 		if err != nil {
 			return r, err
@@ -90,7 +90,7 @@ func (b *Book) Patch(ctx context.Context, org posture.OrgID, id posture.RuleID, 
 	return b.bound(r), b.Store.SaveRule(ctx, org, r, actor)
 }
 
-// bound returns a changed rule with its parameters bound.
+// bound returns a changed rule as [Book.Rule] will return it: with its parameters bound.
 func (b *Book) bound(r posture.Rule) posture.Rule {
 	if i := slices.IndexFunc(b.Catalog.Rules, func(e catalog.Entry) bool { return e.ID == r.ID }); i >= 0 {
 		return overridden(b.Catalog.Rules[i], r)

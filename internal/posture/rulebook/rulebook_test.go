@@ -14,8 +14,8 @@ import (
 	"vigil/internal/posture/rulebook"
 )
 
-// A changingStore returns the rules of one element after the other, as if somebody else
-// changed them between two reads.
+// A changingStore returns the next element of reads at each read of the rules, as if somebody
+// else changed the rules in between.
 type changingStore struct {
 	rulebook.Store
 	reads []map[posture.RuleID]posture.Rule
@@ -39,8 +39,8 @@ func (s *changingStore) SaveRule(_ context.Context, _ posture.OrgID, r posture.R
 	return nil
 }
 
-// TestPatchChecksTheRuleThatItChanges changes and deletes a custom rule between the reads
-// of a patch.
+// TestPatchChecksTheRuleThatItChanges changes or deletes a custom rule between the two reads
+// of a patch. The ETag of the second read decides.
 func TestPatchChecksTheRuleThatItChanges(t *testing.T) {
 	t.Parallel()
 	own := func(etag string) map[posture.RuleID]posture.Rule {
