@@ -264,7 +264,7 @@ func (a Account) shownProperties(org OrgID, given []Property) ([]Property, error
 func accountProperty(p Property) (Property, *fault.Detail) {
 	switch {
 	case strings.EqualFold(p.Name, propAccountType):
-		v, ok := fold(p.String, []string{"Commercial", "Government"})
+		v, ok := findFold(p.String, []string{"Commercial", "Government"})
 		if p.Type != StringProperty || !ok {
 			return p, &fault.Detail{Path: "stringV", Message: "must be Commercial or Government"}
 		}
@@ -354,8 +354,8 @@ func Rollup(status AccountStatus, lastRun RunStatus, streamLost bool) RollupStat
 	}
 }
 
-// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
-// and does not match the account's.
+// CheckVersion fails with fault.Stale if the caller requires other versions of the account.
+// The argument required is a list of ETags separated by commas, "*" for any version, or empty.
 func (a Account) CheckVersion(required string) error { return checkVersion(a.ETag, required) }
 
 // legacyID derives an id from the organisation and the account. It is stable when an

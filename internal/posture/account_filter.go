@@ -13,7 +13,7 @@ type AccountFilter struct {
 	Streams      []StreamStatus
 	IDs          []string
 	Environments []string
-	Tags         map[string][]string // each name must have one of its values
+	Tags         map[string][]string // by name: the account must have one of the values, or any value if the list is empty
 }
 
 // Matches reports whether the filter selects the account.
@@ -39,7 +39,7 @@ func isEmptyOrContains[T ~string](set []T, v T) bool {
 	if len(set) == 0 {
 		return true
 	}
-	_, ok := fold(string(v), set)
+	_, ok := findFold(string(v), set)
 	return ok
 }
 

@@ -8,7 +8,7 @@ import (
 // An Assessment is what a person says about a control that no rule checks.
 type Assessment struct {
 	Framework string
-	Control   string // the framework's number
+	Control   string // its number in the framework
 	Verdict   AssessmentVerdict
 	Reason    string
 	By        string

@@ -70,7 +70,7 @@ func (c AnyOf) Of(e *Entity) Truth {
 	return truth
 }
 
-// Of implements [Condition].
+// Of implements [Condition]. It swaps Yes and No, and keeps Maybe.
 func (c Not) Of(e *Entity) Truth { return Yes - c.Part.Of(e) }
 
 // Of implements [Condition].
@@ -157,7 +157,7 @@ func ParseAttribute(s string) (Attribute, bool) {
 			return Attribute{kind, s[len(prefix):]}, true
 		}
 	}
-	name, ok := fold(s, EntityFields)
+	name, ok := findFold(s, EntityFields)
 	return Attribute{FieldAttribute, name}, ok
 }
 
@@ -245,7 +245,7 @@ func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	return strings.ToLower(strings.ToUpper(s))
+	return strings.ToLower(strings.ToUpper(s)) // ToUpper gives variants of a letter one form: ſ and s, ς and σ
 }
 
 // equalFold reports whether two texts are equal ignoring case, as Fold defines it.

@@ -53,17 +53,17 @@ const (
 
 var credentialForms = map[Provider][]credentialProperty{
 	AWS: {
-		{PropRoleArn, true, false, checkRoleArn},
-		{PropExternalID, false, false, checkExternalID},
+		{name: PropRoleArn, required: true, check: checkRoleArn},
+		{name: PropExternalID, check: checkExternalID},
 	},
 	Azure: {
-		{PropApplicationID, true, false, checkUUID},
-		{PropApplicationKey, true, true, checkApplicationKey},
-		{PropDirectoryID, true, false, checkUUID},
+		{name: PropApplicationID, required: true, check: checkUUID},
+		{name: PropApplicationKey, required: true, secret: true, check: checkApplicationKey},
+		{name: PropDirectoryID, required: true, check: checkUUID},
 	},
 	GCP: {
-		{PropServiceAccountEmail, true, false, checkEmail},
-		{PropServiceAccountKey, true, true, func(v string) string {
+		{name: PropServiceAccountEmail, required: true, check: checkEmail},
+		{name: PropServiceAccountKey, required: true, secret: true, check: func(v string) string {
 			_, problem := ParseServiceAccountKey(v)
 			return problem
 		}},
@@ -90,7 +90,7 @@ func NewCredential(id CredentialID, p Provider, properties []Property, now time.
 }
 
 // Changed returns the credential with new properties, and its secrets. A secret that
-// the properties leave out keeps its value in stored.
+// the properties leave out keeps its stored value.
 func (c Credential) Changed(properties []Property, stored Secrets, now time.Time) (Credential, Secrets, error) {
 	bad := duplicates(properties)
 	secrets := Secrets{}
@@ -131,7 +131,7 @@ func (c Credential) Changed(properties []Property, stored Secrets, now time.Time
 }
 
 // foreignProperties reports properties that credentials of the provider do not have.
-// Without it a misspelt property would be dropped silently.
+// Without this check, a misspelt property would be dropped silently.
 func foreignProperties(p Provider, properties []Property) []fault.Detail {
 	var bad []fault.Detail
 	for i, property := range properties {
@@ -154,8 +154,8 @@ func SecretNames(p Provider) []string {
 	return names
 }
 
-// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
-// and does not match the credential's.
+// CheckVersion fails with fault.Stale if the credential's ETag is not in required, a
+// comma-separated list. "" and "*" accept every version.
 func (c Credential) CheckVersion(required string) error { return checkVersion(c.ETag, required) }
 
 var (

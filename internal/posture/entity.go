@@ -12,8 +12,8 @@ import (
 //	Azure.<Service>.<subscription>.<resource group>.<Type>.<name>
 //	GCP.<Service>.<project>.<location>.<Type>.<name>
 //
-// The name identifies a resource within its type and location in the cloud (it is an id
-// where the cloud has one), so that the id can be computed from a reference to the
+// The name identifies a resource within its type and location, and is an id where the
+// cloud has one. The entity id can therefore be computed from a reference to the
 // resource. Names may contain dots and slashes, so an id must not be split at dots.
 type EntityID string
 
@@ -32,8 +32,8 @@ func (t EntityType) parts() (cloud, service, kind string) {
 	return cloud, service, kind
 }
 
-// Service returns the middle part of the type. It returns SQL for both Azure's SQL and
-// GCP's Sql, so that records have one spelling.
+// Service returns the middle part of the type. It returns SQL for Azure's Sql, as for GCP's
+// SQL, so that records have one spelling.
 func (t EntityType) Service() string {
 	_, service, _ := t.parts()
 	if service == "Sql" {
@@ -62,8 +62,9 @@ func (p Provider) TypePrefix() string {
 	return ""
 }
 
-// ID returns the id of the entity of this type with the given name. The location is
-// a region, a resource group or a location; empty means Global.
+// ID returns the id of the entity of this type with the given name. The location is a
+// region of AWS, a resource group of Azure or a location of Google Cloud; empty means
+// Global.
 func (t EntityType) ID(account AccountID, location, name string) EntityID {
 	if location == "" {
 		location = Global

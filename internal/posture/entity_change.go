@@ -116,7 +116,8 @@ func missingEdges(edges, others []Edge, t ChangeType) []EdgeChange {
 		if listed[k] || slices.ContainsFunc(parallel[k], func(ps []Property) bool { return slices.Equal(ps, e.Properties) }) {
 			continue
 		}
-		missing, listed[k] = append(missing, EdgeChange{t, e.Label, e.To}), true
+		missing = append(missing, EdgeChange{t, e.Label, e.To})
+		listed[k] = true
 	}
 	return missing
 }

@@ -96,7 +96,7 @@ type Coverage struct {
 	Succeeded  time.Time // when it was last read completely; zero for never
 	Failed     time.Time // when the last failed attempt was; zero for never
 	Why        string    // reason of the failure
-	Generation int64     // of the account when it last succeeded
+	Generation int64     // of the account at the time of Succeeded
 }
 
 // Current reports whether the last attempt succeeded.

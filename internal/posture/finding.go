@@ -61,7 +61,7 @@ type Finding struct {
 	Status      FindingStatus
 	Tags        map[string]string // of the object
 	Suppression *Suppression
-	Parameters  map[string]any // values of the rule's parameters with which it was judged; nil when there are none
+	Parameters  map[string]any // the rule's parameters as they were when the object was judged; nil when there are none
 	Created     time.Time      // when it was last raised
 	Updated     time.Time
 	Resolved    time.Time // zero while it is open
@@ -127,7 +127,7 @@ type Raised struct {
 type Judgement struct {
 	Account    AccountID
 	Generation int64 // of the account's entities that were evaluated
-	RulesAt    int64 // generation of the organisation's rules; AnyRules to skip the check
+	RulesAt    int64 // generation of the organisation's rules; Observe fails if it has changed, unless it is AnyRules
 	Since      int64 // number of the judgement that this one is incremental to; 0 for none
 	At         time.Time
 	Rules      []RuleJudgement
@@ -136,13 +136,14 @@ type Judgement struct {
 // AnyRules is the value of RulesAt for rules that do not change.
 const AnyRules = -1
 
-// A RuleJudgement is the result of one rule. Entities that it does not name pass.
+// A RuleJudgement is the result of one rule. Evaluated entities in neither Violating nor
+// Unknown pass, or the rule does not apply to them.
 type RuleJudgement struct {
 	Rule      RuleID
 	Violating []Raised
 	Unknown   []EntityID // neither raised nor resolved
-	// Only lists the evaluated entities if not all were. Findings of other entities
-	// stay unchanged.
+	// Only lists the entities that were evaluated; nil if all were. Findings of other
+	// entities stay unchanged.
 	Only []EntityID
 	// Trusted reports whether the finding of an entity that passes may be resolved.
 	// That requires that every scope that the rule reads was read completely, or that
@@ -216,7 +217,7 @@ type ControlPosture struct {
 	Violating, Passing, Unknown int
 	NotApplicable               int // resources of the rules' types that the rules do not apply to
 	// NotListed counts the scopes (type and region) of the rules that could not be
-	// listed, so that their number of resources is unknown. Stores do not keep it.
+	// listed: their number of resources is unknown. Stores do not keep this count.
 	NotListed int
 }
 
@@ -244,7 +245,7 @@ type FindingStore interface {
 	// judgement in the account.
 	//
 	// Observe fails with fault.Stale if a judgement of a later generation was recorded,
-	// if the rules have changed, or if j.Since is not the last judgement.
+	// if the rules have changed, or if j.Since is set and is not the last judgement.
 	Observe(ctx context.Context, org OrgID, j Judgement) (int64, error)
 
 	// Finding returns a finding and its blob, or fault.NotFound.
@@ -255,7 +256,7 @@ type FindingStore interface {
 	Findings(ctx context.Context, org OrgID, f FindingFilter, sorts []FindingSort, p Page, now time.Time) (FindingPage, error)
 
 	// AggregateFindings counts the findings that f selects, in total and by the
-	// aggregations. Attributes are tags, and fields as in the API.
+	// aggregations. Their attributes are tags, or fields named as in the API.
 	AggregateFindings(ctx context.Context, org OrgID, f FindingFilter, aggregations map[string]Aggregation, now time.Time) (total int, found map[string]Buckets, err error)
 
 	// FindingAggregationCost returns the number of rows that AggregateFindings reads at

@@ -3,7 +3,7 @@ package posture
 import "time"
 
 // A Link connects an account to the credential that reads it. An account is onboarded
-// once it has one.
+// once it has a link.
 type Link struct {
 	Account    AccountID
 	Credential CredentialID
@@ -18,6 +18,6 @@ func NewLink(a Account, c Credential, now time.Time) Link {
 	return Link{Account: a.ID, Credential: c.ID, Provider: a.Provider, ETag: NewETag(), Created: now, Updated: now}
 }
 
-// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
-// and does not match the link's.
+// CheckVersion fails with fault.Stale if the caller requires other versions of the link.
+// The argument required is a list of ETags separated by commas, "*" for any version, or empty.
 func (l Link) CheckVersion(required string) error { return checkVersion(l.ETag, required) }

@@ -71,6 +71,7 @@ func (s MuteScope) Matches(f Finding) bool {
 	if len(s.Accounts) > 0 && !slices.ContainsFunc(s.Accounts, func(a AccountID) bool { return strings.EqualFold(string(a), string(f.Account)) }) {
 		return false
 	}
+	// The tags of a finding are compared in the same way as those of an account.
 	if !(AccountFilter{Tags: s.Tags}).Matches(Account{Tags: f.Tags}) {
 		return false
 	}
@@ -122,14 +123,16 @@ type MuteStore interface {
 	// ReplaceMuteRule replaces a mute rule if check accepts its ETag, and suppresses
 	// findings as AddMuteRule does. Findings that left the scope are transferred to
 	// another mute rule that matches them; if there is none, their suppression ends.
-	// Findings that match another mute rule that ends later than the new one are
-	// transferred to it. A suppression that would differ only in its beginning is
-	// unchanged. It returns the new rule and how many findings changed.
+	// Findings that stay in the scope are transferred as well if another mute rule that
+	// matches them ends later than the new one. A suppression that would differ only in
+	// its beginning is unchanged. ReplaceMuteRule returns the new rule and how many
+	// findings changed.
 	ReplaceMuteRule(ctx context.Context, org OrgID, m MuteRule, check func(etag string) error) (changed int, now MuteRule, err error)
 
-	// DeleteMuteRule deletes a mute rule if check accepts its ETag. It ends the
-	// suppression of its findings, unless another mute rule applies to them. It returns
-	// the deleted rule and how many findings changed.
+	// DeleteMuteRule deletes a mute rule if check accepts its ETag. Findings that the rule
+	// suppressed are transferred to another mute rule that matches them; if there is none,
+	// their suppression ends. DeleteMuteRule returns the deleted rule and how many findings
+	// changed.
 	DeleteMuteRule(ctx context.Context, org OrgID, id MuteRuleID, check func(etag string) error, at time.Time) (changed int, old MuteRule, err error)
 }
 

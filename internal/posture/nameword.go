@@ -11,7 +11,8 @@ import (
 const MaxNameWords = 12
 
 // NameWords returns the words of a name that a search can find. A word begins at a letter
-// or digit after any other character, or at a capital inside a run of letters and digits:
+// or digit after any other character, or at a capital inside a run of letters and digits. Of
+// consecutive capitals, only the first and one before a small letter begin a word:
 // "AWSServiceRole-prod" has the words "AWSServiceRole", "ServiceRole", "Role" and "prod".
 // Each word extends to the end of its run, so that "awsservice" is the beginning of a word
 // too.
@@ -28,7 +29,8 @@ func NameWords(name string) iter.Seq[string] {
 			if end < 0 {
 				end = len(name)
 			}
-			run, afterCapital := name[:end], false
+			run := name[:end]
+			afterCapital := false
 			for i, r := range run {
 				capital := unicode.IsUpper(r)
 				if i == 0 || capital && (!afterCapital || beginsSmall(run[i+utf8.RuneLen(r):])) {

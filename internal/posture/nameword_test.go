@@ -31,7 +31,7 @@ func TestFilterByNameWords(t *testing.T) {
 	e := &posture.Entity{Name: "AWSServiceRole-Prod web 1"}
 	for search, want := range map[string]bool{
 		"prod": true, "PRO": true, "service": true, "awsservice": true, "rol pr": true, "web-1": true, "1": true,
-		// A single character must be a whole word.
+		// "w" and "1" are single characters, which must be whole words.
 		"w": false, "od": false, "prod db": false, "servicerole-prod": true, "12": false,
 	} {
 		f := posture.EntityFilter{NameWords: posture.SearchWords(search)}

@@ -39,8 +39,12 @@ type RuleParameter struct {
 	Description string
 }
 
-// MaxParameterItems is the maximum length of a list.
-const MaxParameterItems = 1000
+// Limits of parameters. A pattern has the same limit as regular expressions in queries.
+const (
+	MaxParameterItems   = 1000 // values of a list
+	MaxParameterText    = 2048 // bytes of a string
+	MaxParameterPattern = 512  // bytes of a pattern
+)
 
 // Check converts a value, as decoded from JSON or YAML, to the parameter's type. It
 // fails if the value is not valid.
@@ -58,7 +62,11 @@ func (p RuleParameter) Check(value any) (any, error) {
 	if p.Type == IntegersParameter {
 		return checkEach(list, p.integer)
 	}
-	return checkEach(list, p.text)
+	pattern, err := regexp.Compile("^(?:" + p.Pattern + ")$")
+	if err != nil {
+		return nil, err
+	}
+	return checkEach(list, func(item any) (string, error) { return p.text(item, pattern) })
 }
 
 // items returns the values of a list.
@@ -121,19 +129,15 @@ func (p RuleParameter) integer(value any) (int64, error) {
 	return n, nil
 }
 
-func (p RuleParameter) text(value any) (string, error) {
+// text checks a string. pattern is the compiled pattern of the parameter.
+func (p RuleParameter) text(value any, pattern *regexp.Regexp) (string, error) {
 	s, ok := value.(string)
-	if !ok {
+	switch {
+	case !ok:
 		return "", errors.New("must be a string")
-	}
-	if p.Pattern == "" {
-		return s, nil
-	}
-	pattern, err := regexp.Compile("^(?:" + p.Pattern + ")$")
-	if err != nil {
-		return "", err
-	}
-	if !pattern.MatchString(s) {
+	case len(s) > MaxParameterText:
+		return "", fmt.Errorf("has %d bytes; the limit is %d", len(s), MaxParameterText)
+	case p.Pattern != "" && !pattern.MatchString(s):
 		return "", fmt.Errorf("is %q, which does not match %s", s, p.Pattern)
 	}
 	return s, nil
@@ -152,6 +156,8 @@ func (p RuleParameter) Validate() error {
 		return errors.New("description is missing")
 	case p.Pattern != "" && p.Type != StringsParameter:
 		return errors.New("pattern is for strings")
+	case len(p.Pattern) > MaxParameterPattern:
+		return fmt.Errorf("pattern has %d bytes; the limit is %d", len(p.Pattern), MaxParameterPattern)
 	case (p.Minimum != nil || p.Maximum != nil) && p.Type == StringsParameter:
 		return errors.New("minimum and maximum are for integers")
 	}

@@ -2,6 +2,7 @@ package posture_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ func TestCheckParameterValues(t *testing.T) {
 		{accounts, []any{"')"}, `value 1 of the list is "')", which does not match [0-9]{3}`},
 		{accounts, []any{1}, "value 1 of the list must be a string"},
 		{accounts, make([]any, posture.MaxParameterItems+1), "has 1001 values; the limit is 1000"},
+		{posture.RuleParameter{Type: posture.StringsParameter}, []any{strings.Repeat("x", posture.MaxParameterText+1)}, "value 1 of the list has 2049 bytes; the limit is 2048"},
+		{accounts, []any{strings.Repeat("1", posture.MaxParameterText+1)}, "value 1 of the list has 2049 bytes; the limit is 2048"},
 	} {
 		got, err := tt.p.Check(tt.value)
 		text := fmt.Sprint(got)
@@ -77,7 +80,7 @@ func TestVersionTable(t *testing.T) {
 	t.Parallel()
 	table := &posture.VersionTable{Rows: []posture.VersionRow{{Version: "1", EndOfSupport: "2026-06-01"}, {Version: "2", EndOfSupport: "2026-06-02"}, {Version: "3"}}}
 	for today, want := range map[string]string{
-		"2026-06-01T23:59:59Z": "[] [1 2 3]", "2026-06-02T00:00:00Z": "[1] [2 3]", "2026-06-02T23:00:00-05:00": "[1 2] [3]",
+		"2026-06-01T23:59:59Z": "[] [1 2 3]", "2026-06-02T00:00:00Z": "[1] [2 3]", "2026-06-02T23:00:00-05:00": "[1 2] [3]", // the last time is on June 3 in UTC
 	} {
 		now, err := time.Parse(time.RFC3339, today)
 		if err != nil {
@@ -87,5 +90,18 @@ func TestVersionTable(t *testing.T) {
 		if got := fmt.Sprint(ended, supported); got != want {
 			t.Errorf("%s: %s, want %s", today, got, want)
 		}
+	}
+}
+
+func TestParameterPatternIsLimited(t *testing.T) {
+	t.Parallel()
+	p := posture.RuleParameter{Name: "names", Type: posture.StringsParameter, Default: []any{}, Description: "Names."}
+	p.Pattern = strings.Repeat("x", posture.MaxParameterPattern)
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+	p.Pattern += "x"
+	if err := p.Validate(); err == nil || err.Error() != "pattern has 513 bytes; the limit is 512" {
+		t.Errorf("a pattern that is too long: %v", err)
 	}
 }

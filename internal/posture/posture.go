@@ -34,7 +34,7 @@ var Providers = []Provider{AWS, Azure, GCP}
 
 // ParseProvider parses a provider, ignoring case.
 func ParseProvider(s string) (Provider, bool) {
-	return fold(s, Providers)
+	return findFold(s, Providers)
 }
 
 // Page selects a part of a list. The zero value selects all of it.
@@ -56,8 +56,8 @@ const MaxPage = 1000
 // NewETag returns a random, unique version of a record.
 func NewETag() string { return rand.Text()[:20] }
 
-// checkVersion fails with fault.Stale if required, a comma-separated list of ETags, is
-// given and does not contain current. "*" matches every version.
+// checkVersion fails with fault.Stale if the list of required ETags, separated by commas, does
+// not contain the current one. "" and "*" accept every version.
 func checkVersion(current, required string) error {
 	if required == "" || required == "*" || slices.Contains(strings.Split(required, ","), current) {
 		return nil
@@ -65,8 +65,8 @@ func checkVersion(current, required string) error {
 	return fault.New(fault.Stale, "the record has changed since it was read; read it again")
 }
 
-// fold returns the member of set that equals s, ignoring case.
-func fold[T ~string](s string, set []T) (T, bool) {
+// findFold returns the member of set that equals s, ignoring case.
+func findFold[T ~string](s string, set []T) (T, bool) {
 	for _, v := range set {
 		if strings.EqualFold(s, string(v)) {
 			return v, true

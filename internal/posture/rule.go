@@ -63,16 +63,16 @@ const (
 type RuleQuery struct {
 	Language string
 	Text     string
-	// Bound holds the values of the query's variables: a [Binding] as JSON, so that ==
-	// compares queries. [Rule.Bind] sets it.
+	// Bound holds the values of the query's variables: a [Binding]. It is JSON, because
+	// queries with a map could not be compared with ==. [Rule.Bind] sets it.
 	Bound string `json:"-"`
 }
 
 // EntityClause is the placeholder for the entity in a visualization query.
 const EntityClause = "<entity_id_clause>"
 
-// EntityClauseSample stands for [EntityClause] in a query that is only compiled. It is as
-// long, so that errors have the columns of the query.
+// EntityClauseSample stands for [EntityClause] in a query that is only compiled. The two have
+// the same length. Columns of errors are therefore those in the query of the user.
 const EntityClauseSample = "hasId('xxxxxxxxx')"
 
 // A Rule defines a violation by a query. Every vertex that the query returns violates
@@ -92,16 +92,16 @@ type Rule struct {
 	Level             RuleLevel
 	Query             RuleQuery
 	Visualization     RuleQuery
-	Controls          []string          // <framework id>_<control id>
-	Unconfirmed       []string          `json:"-"` // controls of native rules that were assigned by the category of the rule; no published mapping confirms them
-	Resources         map[string]string // link to name
-	Parameters        []RuleParameter   `json:",omitempty"`
-	Values            map[string]any    `json:",omitempty"` // of parameters that were set
-	Table             *VersionTable     `json:"-"`          // of native rules that compare versions
-	Triggers          map[string][]string
+	Controls          []string            // <framework id>_<control id>
+	Unconfirmed       []string            `json:"-"` // controls of native rules that were assigned by the category of the rule; no published mapping confirms them
+	Resources         map[string]string   // names of linked resources, by link
+	Parameters        []RuleParameter     `json:",omitempty"`
+	Values            map[string]any      `json:",omitempty"` // of parameters that were set
+	Table             *VersionTable       `json:"-"`          // of native rules that compare versions
+	Triggers          map[string][]string // of native rules: names of the events of all types that the query reads, by source
 	Tags              map[string]string
-	InventoryProvider string
-	Version           int // starts at 1, incremented by every change
+	InventoryProvider string // has no effect: clients set it in new rules and read it; in native rules, the same as Provider
+	Version           int    // starts at 1, incremented by every change
 	ETag              string
 	Created           time.Time
 	Updated           time.Time
@@ -126,7 +126,8 @@ type RulePatch struct {
 	Controls                                                           Given[[]string]
 }
 
-// customOnly returns the paths of the set members that only custom rules allow.
+// customOnly returns the paths of the members that are set although only patches of custom
+// rules may set them.
 func (p RulePatch) customOnly() (paths []string) {
 	for _, m := range []struct {
 		path  string
@@ -183,8 +184,8 @@ func (r Rule) Patched(p RulePatch, now time.Time) (Rule, error) {
 	return r, nil
 }
 
-// CheckVersion fails with fault.Stale if required, an ETag or a list of them, is given
-// and does not match the rule's.
+// CheckVersion fails with fault.Stale unless required matches the ETag of the rule. The
+// empty text and "*" match every ETag, a comma-separated list those in it.
 func (r Rule) CheckVersion(required string) error { return checkVersion(r.ETag, required) }
 
 // Validate checks a rule except for its queries and controls, which need the query
@@ -297,7 +298,7 @@ type RuleStore interface {
 	// SaveRule stores a rule, its history and the evaluation jobs that the change needs
 	// in one transaction. It fails with fault.Conflict if r has version 1 and a rule with
 	// its id exists. If r has a later version, it fails with fault.Stale unless the
-	// stored rule has the version before it; an unchanged native rule has version 1.
+	// stored rule has the previous version. The version of an unchanged native rule is 1.
 	SaveRule(ctx context.Context, org OrgID, r Rule, actor string) error
 
 	// DeleteRule deletes a custom rule, resolves its findings, and returns it. It fails

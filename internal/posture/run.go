@@ -139,7 +139,8 @@ type RunStore interface {
 	// number. Page.After is the Place of a run.
 	Runs(ctx context.Context, org OrgID, f RunFilter, p Page) (page []Run, total int, err error)
 
-	// Schedules returns the schedules of all accounts, or of one if only is set.
+	// Schedules returns the schedules of all accounts or, if only is not empty, that of
+	// this account.
 	Schedules(ctx context.Context, org OrgID, only AccountID) (map[AccountID]Schedule, error)
 
 	// RenewRun saves the progress of a run and renews its lease. It returns true if a

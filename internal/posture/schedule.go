@@ -52,8 +52,8 @@ func (p CollectionPlan) Next(org OrgID, id AccountID, last time.Time) time.Time 
 	_, _ = h.Write([]byte(string(org) + "/" + string(id)))
 	slot := time.Duration(h.Sum64() % uint64(every)).Truncate(time.Millisecond) // times are stored in milliseconds
 	next := last.Truncate(every).Add(slot)
-	pause := every / 48 // 15 minutes at the default interval: do not repeat a run that just ended
-	for next.Before(last.Add(pause)) {
+	gap := every / 48 // 15 minutes at the default interval: do not repeat a run that just ended
+	for next.Before(last.Add(gap)) {
 		next = next.Add(every)
 	}
 	return next
@@ -155,7 +155,8 @@ type PlanStore interface {
 
 	// SetCollection sets the collection settings of an account, plans its next run in
 	// the same transaction and returns the account. It fails with fault.NotFound if
-	// the account does not exist, and with fault.Stale if ifMatch, an ETag or a list
-	// of them, is given and does not match.
+	// the account does not exist. ifMatch is empty, an ETag or a list of ETags: if it is
+	// not empty and does not match the account's ETag, SetCollection fails with
+	// fault.Stale.
 	SetCollection(ctx context.Context, org OrgID, id AccountID, s CollectionSettings, ifMatch string) (Account, error)
 }

@@ -54,7 +54,7 @@ type OnboardingTx interface {
 	RemoveAccount(id AccountID) error // with its links
 
 	Credential(id CredentialID) (Credential, Secrets, error)
-	CredentialOf(id AccountID) (Credential, error) // the one of Access
+	CredentialOf(id AccountID) (Credential, error) // the one that OnboardingStore.Access returns
 	SaveCredential(c Credential, s Secrets) error  // adds or replaces
 	RemoveCredential(id CredentialID) error        // with its links
 
@@ -69,7 +69,7 @@ type OnboardingTx interface {
 	AddLink(l Link) error
 	RemoveLink(a AccountID, c CredentialID) error
 
-	// Validate enqueues a validation of the account against its cloud, which starts
-	// after the commit.
+	// Validate enqueues a job that validates the account against its cloud. The job
+	// starts after the commit.
 	Validate(id AccountID) error
 }

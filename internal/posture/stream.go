@@ -122,7 +122,8 @@ type ReadResults struct {
 // not found.
 type StreamStore interface {
 	// OpenStream creates the stream of an account, or replaces the secret of the
-	// one it has. It fails with fault.NotFound when the account does not exist.
+	// existing one. fresh reports whether the stream was created. OpenStream fails
+	// with fault.NotFound when the account does not exist.
 	OpenStream(ctx context.Context, org OrgID, account AccountID, d StreamDigest) (s Stream, fresh bool, err error)
 
 	// Stream returns the stream of an account, or fault.NotFound.
@@ -166,7 +167,7 @@ type StreamStore interface {
 type StreamTimeouts struct {
 	Dedup     time.Duration // how long the ids of messages are kept to recognise duplicates
 	Heartbeat time.Duration // a stream with heartbeats is disconnected after this long without one
-	Silence   time.Duration // any other stream after this long without a message, if a collection found changes
+	Silence   time.Duration // a stream without heartbeats is disconnected after this long without a message, if a collection found changes
 }
 
 // DefaultStreamTimeouts are the timeouts of the server.

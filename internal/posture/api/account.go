@@ -174,8 +174,8 @@ func (a *API) getAccount(ctx context.Context, in accountPath) (httpapi.Reply, er
 	return httpapi.Tagged(found.ETag, accounts[0]), err
 }
 
-// addSchedules adds the last and next runs to accounts. If only is set, all contains no
-// other account.
+// addSchedules adds the last and next runs to accounts. The argument only is the id of the
+// account if there is just one, or "" to read the schedules of all.
 func (a *API) addSchedules(ctx context.Context, all []account, only posture.AccountID) error {
 	schedules, err := a.Runs.Schedules(ctx, a.Org(ctx), only)
 	for i := range all {

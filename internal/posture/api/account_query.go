@@ -67,7 +67,7 @@ func (f accountFilters) filter() (posture.AccountFilter, error) {
 
 func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, error) {
 	list := listing{"cloud-accounts", &in.Filters}
-	want, err := a.page(ctx, list, in.Pagination, 0)
+	want, err := a.page(ctx, list, in.Pagination, everything)
 	if err != nil {
 		return accountPage{}, err
 	}
@@ -79,7 +79,7 @@ func (a *API) queryAccounts(ctx context.Context, in accountQuery) (accountPage, 
 	if err != nil {
 		return accountPage{}, err
 	}
-	found, token, err := endPage(ctx, a, list, want, found, func(a posture.Account) string { return string(a.ID) })
+	found, token, err := endPage(ctx, a, list, want, found, func(acc posture.Account) string { return string(acc.ID) })
 	if err != nil {
 		return accountPage{}, err
 	}
@@ -101,12 +101,11 @@ func (a *API) addCredentials(ctx context.Context, out *accountPage, found []post
 		return err
 	}
 	wire := credentialsOf(ctx, creds)
-	refs := []relationshipRef{}
-	out.Credentials, out.Relationships = &wire, &refs
-	links, err := a.Store.Links(ctx, a.Org(ctx), nil)
+	links, err := a.Store.Links(ctx, a.Org(ctx), nil) // of all accounts
 	if err != nil {
 		return err
 	}
+	refs := []relationshipRef{}
 	listed := map[posture.AccountID]bool{}
 	for _, acc := range found {
 		listed[acc.ID] = true
@@ -116,6 +115,8 @@ func (a *API) addCredentials(ctx context.Context, out *accountPage, found []post
 			refs = append(refs, relationshipRef{string(l.Account), string(l.Credential)})
 		}
 	}
+	out.Credentials = &wire
+	out.Relationships = &refs
 	return nil
 }
 

@@ -89,7 +89,7 @@ func (a *API) addAssessments(ctx context.Context, framework string, controls []c
 }
 
 // assessmentsInForce returns the assessments of a framework's controls that are in force,
-// by number of the control.
+// by id of the control.
 func (a *API) assessmentsInForce(ctx context.Context, framework string) (map[string]posture.AssessmentVerdict, error) {
 	all, err := a.Book.Store.Assessments(ctx, a.Org(ctx), framework)
 	inForce := map[string]posture.AssessmentVerdict{}

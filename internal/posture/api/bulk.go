@@ -118,6 +118,7 @@ func (a *API) bulkUpdate(ctx context.Context, in bulkIn) (bulkOut, error) {
 	if err != nil {
 		return bulkOut{}, err
 	}
+	// The records of each kind have the same order as the items of the request.
 	out := bulkOut{[]accountUpdated{}, []credentialUpdated{}, []relationshipUpdated{}}
 	for i, r := range done.Accounts {
 		out.CloudAccountUpdates = append(out.CloudAccountUpdates, accountUpdated{in.CloudAccountUpdates[i].Action, accountOf(r)})

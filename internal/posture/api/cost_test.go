@@ -10,7 +10,8 @@ import (
 	"vigil/internal/posture/walk"
 )
 
-// costly is a store of entities whose AggregationCost is always rows.
+// costly is an entity store for which every aggregation reads the given number of rows and
+// counts 7 entities.
 type costly struct {
 	posture.EntityStore
 	rows int

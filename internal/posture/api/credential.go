@@ -86,7 +86,7 @@ func (b credentialBody) properties(p posture.Provider) ([]posture.Property, erro
 
 func (a *API) queryCredentials(ctx context.Context, in credentialQuery) (credentialPage, error) {
 	list := listing{"cloud-credentials", &in.Filters}
-	want, err := a.page(ctx, list, in.Pagination, 0)
+	want, err := a.page(ctx, list, in.Pagination, everything)
 	if err != nil {
 		return credentialPage{}, err
 	}

@@ -103,7 +103,7 @@ func (a *API) unsavedAccess(ctx context.Context, account posture.Account, given 
 }
 
 func (a *API) discoverMembers(ctx context.Context, in discoverMembersIn) (discoveredMembers, error) {
-	// arn:partition:iam::account:role/name. The added parts are for invalid ARNs.
+	// arn:partition:iam::account:role/name. With the added parts, parts[4] also exists if the ARN is invalid.
 	parts := append(strings.Split(in.RoleArn, ":"), "", "", "", "", "")
 	account := posture.Account{Provider: posture.AWS, ID: posture.AccountID(parts[4])}
 	given := []givenProperty{{posture.PropRoleArn, in.RoleArn, "roleArn"}}

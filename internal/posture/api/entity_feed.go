@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// feedSteps are the steps of time that changes are counted by.
+// feedSteps maps each value of countBy to the length of the intervals in which changes are counted.
 var feedSteps = map[string]time.Duration{"Hour": time.Hour, "Day": 24 * time.Hour}
 
 func (a *API) queryFeed(ctx context.Context, in feedQuery) (feedPage, error) {

@@ -44,7 +44,7 @@ func (a *API) entitiesByID(ctx context.Context, ids []string, f posture.EntityFi
 	return page, nil
 }
 
-// addFindings adds the numbers of open findings to entities.
+// addFindings adds to each entity a summary of its open findings.
 func (a *API) addFindings(ctx context.Context, all []entity) error {
 	if len(all) == 0 {
 		return nil

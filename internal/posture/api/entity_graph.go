@@ -88,7 +88,7 @@ func graphBody(found *walk.Answer) (*walk.Text, error) {
 	if err != nil {
 		return nil, err
 	}
-	body.Raw(string(end[1:]))
+	body.Raw(string(end[1:])) // without the opening brace: the object is already begun
 	return body, found.Fits()
 }
 

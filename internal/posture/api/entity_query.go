@@ -210,7 +210,8 @@ func aggregations(path string, requested map[string]entityAggregation, depth int
 	return all, nil
 }
 
-// checkAggregationLimits subtracts n aggregations at a depth from the remaining ones.
+// checkAggregationLimits subtracts the n aggregations at a depth from remaining. It fails if
+// the request has too many, or if they are nested too deep.
 func checkAggregationLimits(path string, n, depth int, remaining *int) error {
 	if n > 0 && depth > posture.MaxAggregationDepth {
 		return fault.Field(path, "is nested deeper than %d", posture.MaxAggregationDepth)

@@ -73,8 +73,8 @@ func (a *API) getSchema(ctx context.Context, _ httpapi.None) (schema, error) {
 	return out, nil
 }
 
-// schemaTypeOf describes a type. Its readers are the rules that read it; for each property and
-// edge it lists those that read the property or edge.
+// schemaTypeOf describes a type. readers are the rules that read the type. The description of a
+// property or an edge lists those readers that also read this property or edge.
 func schemaTypeOf(d collect.Declaration, readers []RuleReads) schemaType {
 	rulesWhere := func(uses func(RuleReads) bool) []string {
 		ids := []string{}

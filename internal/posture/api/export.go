@@ -81,7 +81,7 @@ func (x *exporter) begin() error {
 	return nil
 }
 
-// put writes a record.
+// put writes one record. JSON lines contain record, and CSV contains row.
 func (x *exporter) put(record any, row ...string) error {
 	if err := x.begin(); err != nil {
 		return err
@@ -110,7 +110,8 @@ func (x *exporter) flush() error {
 	return http.NewResponseController(x.w).Flush()
 }
 
-// pages writes page after page until the last.
+// pages calls read for page after page, until the last or until maxExported records are
+// written. read writes the records of a page with put.
 func (x *exporter) pages(read func(p posture.Page) (next string, err error)) error {
 	for p := (posture.Page{Size: posture.MaxPage}); ; {
 		next, err := read(p)
@@ -206,7 +207,7 @@ func (p controlPosture) verdict() string {
 
 // exportRoutes are the routes that stream lists as files.
 func (a *API) exportRoutes() []httpapi.Route {
-	limits := httpapi.Limits{Timeout: -1, Rate: httpapi.RateHeavy}
+	limits := httpapi.Limits{Timeout: -1, Rate: httpapi.RateHeavy} // a negative Timeout means no limit
 	return []httpapi.Route{
 		{Pattern: "POST /v2/findings/export", Need: viewer, Operation: "exportFindings", Limited: true, Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportFindings)},
 		{Pattern: "POST /v1/entities/export", Need: viewer, Operation: "exportEntities", Limited: true, Safe: true, Limits: limits, Handler: httpapi.Stream(a.exportEntities)},

@@ -38,8 +38,9 @@ func (a *API) exportFindings(w http.ResponseWriter, r *http.Request) error {
 		if len(filter.Statuses) == 0 {
 			filter.Statuses = []posture.FindingStatus{posture.FindingOpen}
 		}
-		if no := false; filter.Suppressed == nil && format != export.SARIF {
-			filter.Suppressed = &no
+		// SARIF contains suppressed findings too, and marks them as suppressed.
+		if filter.Suppressed == nil && format != export.SARIF {
+			filter.Suppressed = new(false)
 		}
 		if len(sorts) == 0 {
 			sorts = []posture.FindingSort{{Field: "riskScore", Desc: true}}
@@ -98,7 +99,7 @@ func (a *API) report(ctx context.Context, format export.Format, f posture.Findin
 		r.Frameworks[framework.ID] = framework
 	}
 	for _, rule := range rules {
-		// Disabled rules have no results, so a list of tests omits them.
+		// JUnit has a test for every rule. Disabled rules have no results, so JUnit omits them.
 		if format != export.JUnit || rule.Status == posture.RuleEnabled {
 			r.Rules[rule.ID] = rule
 		}

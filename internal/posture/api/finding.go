@@ -138,7 +138,8 @@ func (a *API) suppress(ctx context.Context, in suppressIn) (finding, error) {
 	return a.findingOf(f), err
 }
 
-// newSuppression returns a suppression by the caller. It fails if the reason is blank.
+// newSuppression returns a suppression by the caller. It fails if the reason is blank, or if
+// until is not in the future.
 func (a *API) newSuppression(ctx context.Context, reason string, until httpapi.Optional[time.Time]) (*posture.Suppression, error) {
 	s := &posture.Suppression{By: a.Caller(ctx), Reason: strings.TrimSpace(reason), Since: a.Now()}
 	if s.Reason == "" {
@@ -158,7 +159,8 @@ func futureTime(until httpapi.Optional[time.Time], now time.Time) (time.Time, er
 	return until.Value, nil
 }
 
-// Validate fails if a selection is empty or has both ids and filters.
+// Validate fails if a selection has neither ids nor filters, or has both. An empty list of ids is
+// valid.
 func (in findingSelection) Validate() error {
 	if (in.FindingIDs == nil) == (in.Filters == nil) {
 		return fault.Field("findingIds", "or filters must say which findings are meant, and not both")
@@ -171,7 +173,7 @@ func (a *API) selectionFilter(ctx context.Context, in findingSelection) (posture
 	if in.Filters != nil {
 		return a.findingFilter(ctx, *in.Filters)
 	}
-	f := posture.FindingFilter{IDs: []posture.FindingID{"none"}} // an empty list selects nothing, not everything
+	f := posture.FindingFilter{IDs: []posture.FindingID{"none"}} // no finding has the id none; a filter without ids would select everything
 	for _, id := range in.FindingIDs {
 		f.IDs = append(f.IDs, posture.FindingID(id))
 	}
@@ -190,6 +192,7 @@ func (a *API) releaseMany(ctx context.Context, in releaseManyIn) (suppressedMany
 	return a.suppressSelected(ctx, in.findingSelection, nil, in.Warnings)
 }
 
+// suppressSelected suppresses the selected findings. If s is nil, it ends their suppression.
 func (a *API) suppressSelected(ctx context.Context, in findingSelection, s *posture.Suppression, warnings []string) (suppressedMany, error) {
 	filter, err := a.selectionFilter(ctx, in)
 	if err != nil {

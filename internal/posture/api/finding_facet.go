@@ -9,7 +9,7 @@ import (
 )
 
 // facetOfFrameworks is the facet that counts findings by the frameworks of their rules.
-// A finding may count in several.
+// A finding may count in several frameworks.
 const facetOfFrameworks = "complianceFrameworkId"
 
 // findingFacets counts findings by each field, ignoring the filters on that field. The
@@ -26,7 +26,7 @@ func (a *API) findingFacets(ctx context.Context, f findingFilters, fields []stri
 			return nil, err
 		}
 		counted := field
-		if strings.EqualFold(field, facetOfFrameworks) {
+		if strings.EqualFold(field, facetOfFrameworks) { // count by rule; byFramework adds up the counts
 			counted = "ruleId"
 		}
 		found, err := a.aggregateFindings(ctx, filter, map[string]findingAggregation{field: {FieldName: counted}})
@@ -43,8 +43,8 @@ func (a *API) findingFacets(ctx context.Context, f findingFilters, fields []stri
 	return out, nil
 }
 
-// without returns the filters except those on a field. It returns false if the field
-// has no filters.
+// without returns the filters except those on a field. It returns false if findings cannot
+// be filtered by the field.
 func (f findingFilters) without(field string) (findingFilters, bool) {
 	lower := strings.ToLower(field)
 	switch lower {
@@ -74,7 +74,8 @@ func (f findingFilters) without(field string) (findingFilters, bool) {
 	return f, true
 }
 
-// withoutTag removes the filter on a tag, given as tag.name.
+// withoutTag returns the filters except the one on a tag. The field is tag.name or
+// cloudtags.name; for any other field, withoutTag returns false.
 func (f findingFilters) withoutTag(field string) (findingFilters, bool) {
 	tag, ok := strings.CutPrefix(field, "tag.")
 	if !ok {

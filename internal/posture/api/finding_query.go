@@ -84,6 +84,7 @@ type (
 // findingFilter parses the filters of a request.
 func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.FindingFilter, error) {
 	var bad []fault.Detail
+	// A rule has the level Med, its findings have Medium. Filters may use either.
 	levels := func(path string, values []string) []posture.FindingLevel {
 		values = slices.Clone(values)
 		for i, v := range values {
@@ -130,7 +131,7 @@ func (a *API) findingFilter(ctx context.Context, f findingFilters) (posture.Find
 	if err != nil {
 		return out, err
 	}
-	ruleIDs := []posture.RuleID{}
+	ruleIDs := []posture.RuleID{} // not nil: if no rule matches, the filter selects no finding
 	for _, r := range rules {
 		if (posture.RuleFilter{Frameworks: frameworks, Controls: f.ComplianceControlIDs}).Matches(r) && (out.Rules == nil || slices.Contains(out.Rules, r.ID)) {
 			ruleIDs = append(ruleIDs, r.ID)

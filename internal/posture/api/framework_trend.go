@@ -41,7 +41,7 @@ func (a *API) getPostureTrend(ctx context.Context, in postureTrendIn) (postureTr
 		return postureTrend{}, err
 	}
 	found = slices.DeleteFunc(found, func(c control) bool { return len(c.RuleIDs) == 0 })
-	rules := []posture.RuleID{}
+	rules := []posture.RuleID{} // not nil, which would select the findings of all rules
 	for _, c := range found {
 		rules = append(rules, idsOf[posture.RuleID](c.RuleIDs)...)
 	}
@@ -55,6 +55,7 @@ func (a *API) getPostureTrend(ctx context.Context, in postureTrendIn) (postureTr
 	for i, all := range trends.All {
 		at := postureAt{Start: httpapi.Time{Time: all.Start}, Findings: all.Open, Sections: map[string]int{}}
 		for _, c := range found {
+			// A rule without findings has no group. The groups have the same intervals as trends.All.
 			open := func(rule string) bool { return len(trends.Groups[rule]) > 0 && trends.Groups[rule][i].Open > 0 }
 			if slices.ContainsFunc(c.RuleIDs, open) {
 				at.Violated++

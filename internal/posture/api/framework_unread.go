@@ -10,9 +10,10 @@ import (
 // maxUnread limits how many unlisted scopes the answer has for one control.
 const maxUnread = 20
 
-// addNotListed adds to every control the scopes of its rules that could not be listed.
-// If a type was not listed in a region, no resource can be counted as unknown, and a
-// count of 0 would look like an account without such resources.
+// addNotListed adds to every control the scopes of its rules that could not be listed in
+// the given accounts, or in any account if none are given. If a type was not listed in a
+// region, no resource can be counted as unknown, and a count of 0 would look like an account
+// without such resources.
 func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only []string) error {
 	org := a.Org(ctx)
 	rules, err := a.Book.Rules(ctx, org)
@@ -25,7 +26,7 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 		return err
 	}
 	for _, account := range accounts {
-		missing, err := a.unreadOf(ctx, account.ID, nil)
+		missing, err := a.unreadScopes(ctx, account.ID)
 		if err != nil {
 			return err
 		}
@@ -44,7 +45,7 @@ func (a *API) addNotListed(ctx context.Context, controls []controlPosture, only 
 	return nil
 }
 
-// subjectsOf returns the types that enabled rules are about.
+// subjectsOf returns, for each enabled rule, the types of the entities that its query returns.
 func (a *API) subjectsOf(rules []posture.Rule) map[string][]posture.EntityType {
 	all := map[string][]posture.EntityType{}
 	for _, r := range rules {
@@ -58,7 +59,8 @@ func (a *API) subjectsOf(rules []posture.Rule) map[string][]posture.EntityType {
 	return all
 }
 
-// countNotListed adds to the verdicts of rules the scopes that could not be listed.
+// countNotListed adds to the verdicts of each rule the number of its scopes that could not be
+// listed in the given accounts, or in any account if none are given.
 func (a *API) countNotListed(ctx context.Context, rules []posture.Rule, only []string, verdicts map[posture.RuleID]posture.ControlPosture) error {
 	accounts, _, err := a.Store.Accounts(ctx, a.Org(ctx), posture.AccountFilter{IDs: only}, posture.Page{})
 	if err != nil {
@@ -66,7 +68,7 @@ func (a *API) countNotListed(ctx context.Context, rules []posture.Rule, only []s
 	}
 	typesOf := a.subjectsOf(rules)
 	for _, account := range accounts {
-		missing, err := a.unreadOf(ctx, account.ID, nil)
+		missing, err := a.unreadScopes(ctx, account.ID)
 		if err != nil {
 			return err
 		}

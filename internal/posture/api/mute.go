@@ -189,16 +189,17 @@ func (a *API) putMute(ctx context.Context, in putMuteIn) (httpapi.Reply, error) 
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	changed, now, err := a.Mutes.ReplaceMuteRule(ctx, a.Org(ctx), m, versionCheck(in.IfMatch))
+	changed, replaced, err := a.Mutes.ReplaceMuteRule(ctx, a.Org(ctx), m, versionCheck(in.IfMatch))
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	httpapi.Note(ctx, "findings", strconv.Itoa(changed))
-	return httpapi.Tagged(now.ETag, a.muteOf(now)), nil
+	return httpapi.Tagged(replaced.ETag, a.muteOf(replaced)), nil
 }
 
-// versionCheck returns a function that requires If-Match. It is called once the record
-// was found, so that a missing record is reported first.
+// versionCheck returns a function that fails if If-Match is missing or does not permit the
+// version etag. Stores call this function after they have found the record. A record that does
+// not exist is therefore reported first.
 func versionCheck(m httpapi.Match) func(etag string) error {
 	return func(etag string) error {
 		if err := m.Require(); err != nil {

@@ -57,7 +57,7 @@ func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, e
 	if err != nil {
 		return neighborPage{}, err
 	}
-	if in.ID != id {
+	if in.ID != id { // a.page replaced in.neighborList by the one in the token
 		return neighborPage{}, fault.Field("continuationToken", "is not a token of this entity")
 	}
 	e, err := a.Entities.Entity(ctx, a.Org(ctx), posture.EntityID(id))
@@ -75,7 +75,7 @@ func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, e
 		return in.Direction != "" && n.Direction != in.Direction || in.Label != "" && !strings.EqualFold(n.Label, in.Label)
 	})
 	out.TotalCount = len(chosen)
-	from, _ := strconv.Atoi(want.After)
+	from, _ := strconv.Atoi(want.After) // 0 for the first page, where After is empty
 	from = min(max(from, 0), len(chosen))
 	page := chosen[from:min(from+want.Size, len(chosen))]
 	if from+len(page) < len(chosen) {
@@ -83,7 +83,8 @@ func (a *API) getNeighbors(ctx context.Context, in neighborsIn) (neighborPage, e
 			return neighborPage{}, err
 		}
 	}
-	return out, a.addNeighbors(ctx, &out, e.Account, page)
+	err = a.addNeighbors(ctx, &out, e.Account, page)
+	return out, err
 }
 
 // addNeighbors adds neighbours with their entities.

@@ -93,7 +93,8 @@ func notifyChannelOf(c notify.Channel) notifyChannel {
 	return w
 }
 
-// channelOf validates a channel. If exists is set, secrets may be missing.
+// channelOf validates a channel. exists says that the channel is in the store already: then
+// secrets may be missing, and the store keeps the old ones.
 func (a *API) channelOf(ctx context.Context, id string, b channelBody, exists bool) (notify.Channel, error) {
 	c := notify.Channel{
 		ID: id, Name: strings.TrimSpace(b.Name), Type: notify.Type(b.Type), Enabled: b.Enabled == nil || *b.Enabled, PerMinute: 30, ETag: uuid.NewString(), Updated: a.Now(),
@@ -110,6 +111,7 @@ func (a *API) channelOf(ctx context.Context, id string, b channelBody, exists bo
 	if err := c.SetValues(b.Settings, exists); err != nil || c.Type != notify.SecurityHub {
 		return c, err
 	}
+	// The role of a Security Hub channel must require the external id of the organisation.
 	external, err := a.Store.ExternalID(ctx, a.Org(ctx))
 	c.Settings[notify.ExternalID] = external
 	return c, err
@@ -121,7 +123,7 @@ func (a *API) listChannels(ctx context.Context, _ httpapi.None) (notifyList[noti
 }
 
 func (a *API) addChannel(ctx context.Context, in channelBody) (httpapi.Reply, error) {
-	c, err := a.channelOf(ctx, uuid.NewString(), in, false)
+	c, err := a.channelOf(ctx, uuid.NewString(), in, notify.NewChannel)
 	if err == nil {
 		err = a.Notify.AddChannel(ctx, a.Org(ctx), c)
 	}
@@ -132,7 +134,7 @@ func (a *API) addChannel(ctx context.Context, in channelBody) (httpapi.Reply, er
 }
 
 func (a *API) putChannel(ctx context.Context, in putChannelIn) (httpapi.Reply, error) {
-	c, err := a.channelOf(ctx, in.ID, in.channelBody, true)
+	c, err := a.channelOf(ctx, in.ID, in.channelBody, notify.ExistingChannel)
 	if err == nil {
 		c, err = a.Notify.ReplaceChannel(ctx, a.Org(ctx), c, versionCheck(in.IfMatch))
 	}

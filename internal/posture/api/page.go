@@ -18,6 +18,9 @@ import (
 // defaultPage is the default page size.
 const defaultPage = 100
 
+// everything is the page size of a list that is returned as a whole if the request has no pagination.
+const everything = 0
+
 // pagination holds the members of a request that select a page.
 type pagination struct {
 	Token *string               `json:"continuationToken"`
@@ -48,12 +51,14 @@ type continuation struct {
 	After string          `json:"a"`
 }
 
+// cursorOf identifies the tokens of a listing. Filter is constant, because the query is in the
+// token itself.
 func (a *API) cursorOf(ctx context.Context, l listing) cursor.Query {
 	return cursor.Query{Org: string(a.Org(ctx)), Name: l.name, Filter: "query"}
 }
 
-// page returns the requested page. Without pagination it has size records, 0 for all.
-// If the caller sends a token, the query is replaced by the one in the token.
+// page returns the requested page. If p is nil, the page has the given size, which may be everything.
+// If the caller sends a token, the query of the listing is replaced by the one in the token.
 func (a *API) page(ctx context.Context, l listing, p *pagination, size int) (posture.Page, error) {
 	want := posture.Page{Size: size}
 	if p == nil {
@@ -126,7 +131,7 @@ func withOneMore(p posture.Page) posture.Page {
 }
 
 // endPage cuts the records found for withOneMore(p) to p, and returns the token of the
-// next page if there is one. Key returns the position of a record in the list.
+// next page if there is one. The function key returns the position of a record in the list.
 func endPage[T any](ctx context.Context, a *API, l listing, p posture.Page, found []T, key func(T) string) ([]T, string, error) {
 	if p.Size == 0 || len(found) <= p.Size {
 		return found, "", nil

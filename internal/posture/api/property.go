@@ -43,7 +43,7 @@ func propertyOf(p posture.Property) property {
 func (w property) parse() (p posture.Property, missing string) {
 	p = posture.Property{Name: w.Name, Type: w.Type}
 	switch {
-	case p.Type != "":
+	case p.Type != "": // not left out
 	case w.BoolV != nil:
 		p.Type = posture.BoolProperty
 	case w.LongV != nil:

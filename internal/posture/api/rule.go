@@ -268,7 +268,7 @@ func (a *API) getRule(ctx context.Context, in getRuleIn) (httpapi.Reply, error) 
 
 func (a *API) queryRules(ctx context.Context, in ruleQuery) (rulePage, error) {
 	list := listing{"rules", &in.Filters}
-	page, err := a.page(ctx, list, in.Pagination, 0)
+	page, err := a.page(ctx, list, in.Pagination, everything)
 	if err != nil {
 		return rulePage{}, err
 	}
@@ -407,7 +407,7 @@ func (a *API) patchRule(ctx context.Context, in patchRuleIn) (httpapi.Reply, err
 	if in.Resources.Sent {
 		p.Resources = posture.Give(in.Resources.Value)
 	}
-	p.Values = in.Values.Value
+	p.Values = in.Values.Value // nil changes no value
 	return a.changeRule(ctx, in.rulePath, in.IfMatch, p)
 }
 

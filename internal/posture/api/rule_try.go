@@ -71,8 +71,9 @@ type (
 // tryRule evaluates a query as a rule without storing anything.
 func (a *API) tryRule(ctx context.Context, in tryRuleIn) (tryRuleOut, error) {
 	org, account := a.Org(ctx), posture.AccountID(in.PartitionKey)
+	// Check access to the account before the query is parsed.
 	if _, err := a.Store.Account(ctx, org, account); err != nil {
-		return tryRuleOut{}, err // check access to the account before the query is parsed
+		return tryRuleOut{}, err
 	}
 	q, err := a.bind(ctx, in.boundQuery)
 	if err != nil {

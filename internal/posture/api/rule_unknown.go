@@ -60,7 +60,7 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 		return out, err
 	}
 	defer leave()
-	from, after, _ := strings.Cut(want.After, " ") // account and entity
+	from, after, _ := strings.Cut(want.After, " ") // account and entity of the last result of the page before
 	size := withOneMore(want).Size
 	for _, v := range verdicts {
 		out.TotalCount += v.Unknown
@@ -71,7 +71,7 @@ func (a *API) queryUnknown(ctx context.Context, in unknownIn) (unknownPage, erro
 		if err != nil {
 			return out, err
 		}
-		ids := trial.Unknown
+		ids := trial.Unknown // sorted
 		if string(v.Account) == from {
 			ids = slices.DeleteFunc(ids, func(id posture.EntityID) bool { return string(id) <= after })
 		}
@@ -139,9 +139,9 @@ func reasonsOf(e posture.Entity, reads judge.ReadSet, labels []string, missing [
 	return reasons
 }
 
-// isRead reports whether a query reads an unknown property of an entity. If edges could not be
-// read, the name of the property is the label of the edges; labels are those of the entity's type.
-// If tags could not be read, it is [posture.TagsUnread]. Case is ignored, as in searches.
+// isRead reports whether a query reads what the unknown property of the given name stands for. If
+// edges could not be read, the name is their label; labels are those of the entity's type. If tags
+// could not be read, the name is [posture.TagsUnread]. Case is ignored, as in searches.
 func isRead(reads judge.ReadSet, labels []string, name string) bool {
 	isName := func(read string) bool { return posture.Fold(read) == posture.Fold(name) }
 	return reads.AllProperties || reads.AllEdges && slices.Contains(labels, name) || reads.Tags && name == posture.TagsUnread ||

@@ -15,7 +15,7 @@ func TestReasonsNameWhatTheRuleReads(t *testing.T) {
 	e := posture.Entity{Region: "eu", Properties: []posture.Property{
 		posture.Unknown("encrypted", "denied"), posture.Unknown(posture.TagsUnread, "throttled"), posture.Unknown("other", "denied"), posture.Unknown("MEMBER_OF", "denied"),
 	}}
-	// The entity is in eu, so that what could not be listed in us does not matter.
+	// The entity is in eu. That a type could not be listed in us is therefore no reason.
 	unlisted := []unread{{EntityType: "AWS.EC2.Subnet", Region: "us", Why: "denied"}, {EntityType: "AWS.EC2.Vpc", Region: "eu", Why: "denied"}}
 	for name, tt := range map[string]struct {
 		reads   judge.ReadSet
@@ -30,7 +30,7 @@ func TestReasonsNameWhatTheRuleReads(t *testing.T) {
 		"any property": {judge.ReadSet{AllProperties: true}, nil, []string{
 			"encrypted could not be read: denied", "tags could not be read: throttled", "other could not be read: denied", "MEMBER_OF could not be read: denied",
 		}},
-		"types":              {judge.ReadSet{}, unlisted, []string{"AWS.EC2.Vpc could not be listed in eu: denied"}},
+		"an unlisted type":   {judge.ReadSet{}, unlisted, []string{"AWS.EC2.Vpc could not be listed in eu: denied"}},
 		"a related resource": {judge.ReadSet{Properties: []string{"name"}}, nil, []string{"the resource, or one that it is related to, could not be read completely"}},
 	} {
 		// An entity of this type has edges MEMBER_OF and PART_OF.

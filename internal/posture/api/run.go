@@ -87,7 +87,7 @@ func runOf(r posture.Run) run {
 
 func (a *API) queryRuns(ctx context.Context, in runQuery) (runPage, error) {
 	list := listing{"collections", &in.Filters}
-	want, err := a.page(ctx, list, in.Pagination, 0)
+	want, err := a.page(ctx, list, in.Pagination, everything)
 	if err != nil {
 		return runPage{}, err
 	}

@@ -70,6 +70,7 @@ func (a *API) putCollectionSettings(ctx context.Context, in settingsIn) (httpapi
 	}
 	s := posture.CollectionSettings{Regions: in.Regions}
 	if in.EveryHours.Set() {
+		// The limits are those of the plan of the organisation.
 		if err := (posture.CollectionPlan{EveryHours: in.EveryHours.Value}).Validate(); err != nil {
 			return httpapi.Reply{}, err
 		}
@@ -90,24 +91,24 @@ func (a *API) putCollectionSettings(ctx context.Context, in settingsIn) (httpapi
 
 // settingsOf returns the collection settings of an account with the plan that results
 // from them.
-func (a *API) settingsOf(ctx context.Context, of posture.Account) (httpapi.Reply, error) {
+func (a *API) settingsOf(ctx context.Context, account posture.Account) (httpapi.Reply, error) {
 	plan, err := a.Plans.CollectionPlan(ctx, a.Org(ctx))
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	schedules, err := a.Runs.Schedules(ctx, a.Org(ctx), of.ID)
+	schedules, err := a.Runs.Schedules(ctx, a.Org(ctx), account.ID)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	w := collectionSettings{
-		Paused: of.Collection.Paused, Regions: of.Collection.Regions, Effective: collectionPlan(of.Collection.Plan(plan)),
-		NextCollectionTime: optionalTime(schedules[of.ID].Next),
+		Paused: account.Collection.Paused, Regions: account.Collection.Regions, Effective: collectionPlan(account.Collection.Plan(plan)),
+		NextCollectionTime: optionalTime(schedules[account.ID].Next),
 	}
 	if w.Regions == nil {
 		w.Regions = []string{}
 	}
-	if of.Collection.EveryHours != 0 {
-		w.EveryHours = &of.Collection.EveryHours
+	if account.Collection.EveryHours != 0 {
+		w.EveryHours = &account.Collection.EveryHours
 	}
-	return httpapi.Tagged(of.ETag, w), nil
+	return httpapi.Tagged(account.ETag, w), nil
 }

@@ -10,8 +10,8 @@ import (
 	"vigil/internal/posture/scripts"
 )
 
-// Scripts serves the files that customers run in their own shell. They contain no
-// secrets, so that curl can fetch them without a token.
+// Scripts serves the files that customers run in their own shell. curl can fetch them
+// without a token, because they contain no secrets.
 type Scripts struct {
 	URL       func() string                         // URL of this server, without a path
 	Principal func(context.Context) (string, error) // ARN of this server's AWS identity
@@ -51,7 +51,7 @@ func (a *Scripts) getScript(ctx context.Context, in scriptIn) (httpapi.Reply, er
 	return httpapi.OK(text).With("Content-Type", kind), nil
 }
 
-// givenAccounts parses the accounts to fill in.
+// givenAccounts parses and checks the lists of account ids that a script is filled with.
 func givenAccounts(p posture.Provider, ids []string) ([]string, error) {
 	var all []string
 	for _, list := range ids {

@@ -31,7 +31,7 @@ type Streams struct {
 	URL      func() string // URL that clouds send to, without a path
 }
 
-// RateEvents is the rate limit of messages from clouds.
+// RateEvents is the name of the rate limit of messages from clouds.
 const RateEvents = "events"
 
 // eventBody is the size limit of a message: SNS sends up to 256 KiB, Event Grid batches
@@ -59,8 +59,8 @@ func (a *Streams) Routes() []httpapi.Route {
 }
 
 type (
-	// eventStream is the wire form of an event stream. The secret is returned only when
-	// it is created.
+	// eventStream is the wire form of an event stream. Only the response to openStream,
+	// which creates the secret, contains it.
 	eventStream struct {
 		Provider          string        `json:"provider"`
 		CloudAccountID    string        `json:"cloudAccountId"`

@@ -71,7 +71,7 @@ func (a *API) queryVerdicts(ctx context.Context, in verdictQuery) (verdictPage, 
 			continue
 		}
 		seen[v.Account] = true
-		more, err := a.unreadOf(ctx, v.Account, nil)
+		more, err := a.unreadScopes(ctx, v.Account)
 		if err != nil {
 			return out, err
 		}
@@ -84,17 +84,22 @@ func idsOf[T ~string](values []string) []T {
 	return httpapi.Each(values, func(v string) T { return T(v) })
 }
 
-// unreadOf returns the scopes of an account that could not be read at the last attempt:
-// all, or those of some types.
-func (a *API) unreadOf(ctx context.Context, account posture.AccountID, types []posture.EntityType) ([]unread, error) {
+// unreadScopes returns the scopes of an account that could not be read at the last attempt.
+func (a *API) unreadScopes(ctx context.Context, account posture.AccountID) ([]unread, error) {
 	coverage, err := a.Entities.Coverage(ctx, a.Org(ctx), account)
 	all := []unread{}
 	for _, c := range coverage {
-		if !c.Current() && (types == nil || slices.Contains(types, c.Type)) {
+		if !c.Current() {
 			all = append(all, unread{string(account), string(c.Type), c.Region, c.Why, optionalTime(c.Succeeded)})
 		}
 	}
 	return all, err
+}
+
+// unreadOf returns the unread scopes of an account that are of some types.
+func (a *API) unreadOf(ctx context.Context, account posture.AccountID, types []posture.EntityType) ([]unread, error) {
+	all, err := a.unreadScopes(ctx, account)
+	return slices.DeleteFunc(all, func(u unread) bool { return !slices.Contains(types, posture.EntityType(u.EntityType)) }), err
 }
 
 // getEntityVerdicts returns the result of every rule that applies to an entity.
@@ -128,6 +133,6 @@ func (a *API) getEntityVerdicts(ctx context.Context, in entityPath) (entityVerdi
 		}
 		return w
 	})}
-	out.Unread, err = a.unreadOf(ctx, e.Account, nil)
+	out.Unread, err = a.unreadScopes(ctx, e.Account)
 	return out, err
 }

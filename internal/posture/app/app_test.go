@@ -149,13 +149,13 @@ func TestUseOfTokensIsRecordedWhileTheServerStops(t *testing.T) {
 	fmt.Fprintf(conn, "POST /csp/gateway/am/api/auth/api-tokens/authorize HTTP/1.1\r\nHost: vigil\r\nContent-Type: application/x-www-form-urlencoded\r\n"+
 		"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
 	answers := bufio.NewReader(conn)
-	// The server sends this line when it reads the body.
+	// The server sends this line when it begins to read the body: the request is in progress.
 	if line, err := answers.ReadString('\n'); !strings.Contains(line, "100 Continue") {
 		t.Fatalf("the first line is %q, %v; want 100 Continue", line, err)
 	}
 	stop()
-	// Anything that wrongly ends at the signal has time to end. Correct code has no event to wait for, and passes with any
-	// duration.
+	// Give anything that wrongly ends at the signal the time to end. Correct code causes no event to wait for, and passes
+	// with any duration.
 	time.Sleep(200 * time.Millisecond)
 	if _, err := io.WriteString(conn, body); err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	send("PUT", azure+"/"+id, azureCredential(canary+"-2"))
 	send("POST", "/v1/cloud-credentials/query", object{})
 	send("POST", "/v1/cloud-accounts/query", object{"getCredentials": true})
-	send("POST", "/v1/providers/aws/cloud-credentials", azureCredential(canary)) // of another provider
+	send("POST", "/v1/providers/aws/cloud-credentials", azureCredential(canary)) // invalid: a credential of Azure
 	send("POST", "/v1/providers/gcp/cloud-credentials", object{"properties": []object{textProperty("ServiceAccountKey", canary), textProperty("ServiceAccountEmail", "a@b.c")}})
 	send("POST", "/v1/cloud-accounts/gcp-discovery-task", object{"serviceAccountKey": canary})
 	send("POST", "/v1/cloud-accounts/bulk-update", object{"provider": "azure", "credentialUpdates": []object{

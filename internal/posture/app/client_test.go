@@ -140,7 +140,7 @@ func (c *client) text(method, path string, body any, headers ...string) answer {
 	return answer{status: res.StatusCode, header: res.Header, text: string(data)}
 }
 
-// want is like do, and fails the test if the response has another status.
+// want is like do, and fails the test unless the response has the given status.
 func (c *client) want(status int, method, path string, body any, headers ...string) answer {
 	c.t.Helper()
 	a := c.do(method, path, body, headers...)

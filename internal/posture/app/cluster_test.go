@@ -23,7 +23,7 @@ type cluster struct {
 	nodes    []*client
 	ends     []func(os.Signal) // each ends the process of the same index with a signal
 	requests int
-	retried  int // requests that one process did not answer
+	retried  int // requests that the first process did not answer
 	maxTries int // tries of one request
 	slowest  time.Duration
 }
@@ -44,16 +44,16 @@ func newCluster(t *testing.T, h *host, n int) *cluster {
 }
 
 // replace ends a process with a signal and starts another one in its place.
-func (c *cluster) replace(i int, with os.Signal) {
+func (c *cluster) replace(i int, signal os.Signal) {
 	c.t.Helper()
 	c.mu.Lock()
-	end := c.ends[i]
+	endOld := c.ends[i]
 	c.mu.Unlock()
-	end(with)
-	node, end := c.host.spawn()
+	endOld(signal)
+	node, endNew := c.host.spawn()
 	node.token = c.token
 	c.mu.Lock()
-	c.nodes[i], c.ends[i] = node, end
+	c.nodes[i], c.ends[i] = node, endNew
 	c.mu.Unlock()
 }
 

@@ -97,7 +97,7 @@ func checkCollectionSettings(t *testing.T, c *client, account string) {
 		slices.Sort(all)
 		return all
 	}
-	before := byRegion()
+	before := byRegion() // the first region is kept below, so it must not be global
 	if len(before) < 3 || before[0] == "global" {
 		t.Fatalf("the account has entities in %v only", before)
 	}

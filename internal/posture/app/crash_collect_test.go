@@ -12,16 +12,17 @@ import (
 // processes collect accounts. Every run must complete.
 func TestCollectionsSurviveCrashesOfPostgreSQL(t *testing.T) {
 	t.Parallel()
-	stops := crashes(t, "VIGIL_STOPS_POSTGRES", 0, 10)
+	// The variable also sets the stops of TestCrashesOfPostgreSQLLoseNothing. This test makes at most 10, because each takes longer.
+	stops := min(crashes(t, "VIGIL_STOPS_POSTGRES", 0, 10), 10)
 	if stops == 0 {
 		t.Skip("needs its own database server: see make crash")
 	}
 	db := dbtest.NewServer(t)
-	s := newEventLoad(t, 6, 600) // 6 accounts of about 100 resources
+	s := newEventLoad(t, time.Now().UTC().Truncate(time.Second), 6, 600) // 6 accounts of about 100 resources
 	s.install(db.URL)
 	c, _ := s.start()
 	other, _ := s.start()
-	for n := range min(stops, 10) {
+	for n := range stops {
 		runs := map[string]string{} // by account
 		for i, a := range s.accounts {
 			from := []*client{c, other}[i%2]

@@ -35,8 +35,9 @@ func (r *recorder) checkRecords(in *instance.Installation) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	want := map[string]string{}    // names of the accounts according to the audit log
-	for _, a := range r.attempts { // no two requests change the same account at the same time
+	want := map[string]string{} // names of the accounts according to the audit log
+	// The changes of one account were made in the order of the attempts: no two requests change it at the same time.
+	for _, a := range r.attempts {
 		if a.acked && !recorded[a.request] {
 			r.t.Errorf("%s was acknowledged and has no audit record", a.request)
 		}

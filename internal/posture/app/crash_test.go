@@ -70,7 +70,7 @@ type recorder struct {
 	acked      int               // acknowledged writes of the current cycle
 	accounts   map[string]string // name by id, as last acknowledged
 	removed    map[string]bool   // ids of acknowledged removals
-	inProgress map[string]bool   // ids that requests in progress, or interrupted by a crash, change
+	inProgress map[string]bool   // ids in requests that are in progress or were interrupted by a crash
 	refused    map[string]bool   // ids of additions that the server reported as not made
 	bulk       int               // acknowledged bulk-updates
 	answers    map[string]int    // numbers of 503 responses by their Vigil-Change header
@@ -125,8 +125,8 @@ func seedOf(cycle, writer, number int) string {
 }
 
 // write makes one write. The kind determines whether it adds, changes or removes accounts.
-// The digits of the seed are part of the ids of added accounts: 1 and the seed, or 2 and the
-// seed for those of a bulk-update. It returns false if the server has crashed.
+// The ids of added accounts are 1 and the seed, or 2 and the seed for those of a bulk-update,
+// filled up to twelve digits. write returns false if the server has crashed.
 func (r *recorder) write(c *client, seed string, kind int) bool {
 	switch kind % 4 {
 	case 0, 1:
@@ -162,17 +162,18 @@ func (r *recorder) try(c *client, method, path string, body any, ids ...string) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if status != http.StatusServiceUnavailable {
-		a.acked = status < 300
-		for _, id := range ids {
-			delete(r.inProgress, id)
-		}
-	} else {
+	if status == http.StatusServiceUnavailable {
 		r.outcome(a, header.Get("Vigil-Change"), ids)
+		return status
 	}
-	if status < 300 {
+	for _, id := range ids {
+		delete(r.inProgress, id)
+	}
+	switch {
+	case status < 300:
+		a.acked = true
 		r.acked++
-	} else if status >= 500 && status != http.StatusServiceUnavailable {
+	case status >= 500:
 		r.t.Errorf("%s %s = %d", method, path, status)
 	}
 	return status
@@ -186,7 +187,7 @@ func (r *recorder) outcome(a *attempt, result string, ids []string) {
 	r.answers[result]++
 	switch result {
 	case "unknown": // the ids stay in progress
-	case "made":
+	case "made": // the ids stay in progress too: check takes their state from the server
 		a.acked = true
 	case "": // the change was not made
 		for _, id := range ids {

@@ -33,7 +33,8 @@ func TestDamagedWALIsDetected(t *testing.T) {
 		}
 	}
 	add(5)
-	// Lose five accounts that follow in the same log: SQLite may restart the log meanwhile.
+	// Add five accounts whose frames follow the damaged place, so the damage loses them. If SQLite
+	// restarted the log meanwhile, repeat this at the end of the new log.
 	before, expected := readWAL(t, wal), added
 	for add(5); !bytes.Equal(readWAL(t, wal).salts, before.salts); add(5) {
 		before, expected = readWAL(t, wal), added

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	simazure "vigil/internal/sim/azure"
 	"vigil/internal/sqldb/dbtest"
 )
 
@@ -14,7 +15,7 @@ func TestDiscovery(t *testing.T) {
 	s := newCloudFixtureOf(t, dbtest.SQLite(t), 2)
 	// The second account is a member of the organisation that the first one manages.
 	root, member := s.aws.Account(0), s.aws.Account(1)
-	reader, denied, key := s.azure.Reader(false), s.azure.Denied(false), s.gcp.Reader().Key
+	reader, denied, key := s.azure.Reader(simazure.PublicCloud), s.azure.Denied(simazure.PublicCloud), s.gcp.Reader().Key
 	azure := func(id, key, group string) object {
 		return object{"applicationId": id, "applicationKey": key, "directoryId": reader.Tenant, "managementGroupId": group}
 	}
@@ -32,7 +33,7 @@ func TestDiscovery(t *testing.T) {
 		{"an empty role", "aws", object{"roleArn": ""}, 400, []string{`"path":"roleArn"`}},
 		{"all subscriptions", "azure", azure(reader.Application, reader.Key, ""), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID, `"state":"Enabled"`}},
 		{"a group", "azure", azure(reader.Application, reader.Key, "platform"), 200, []string{s.azure.Subscriptions()[0].ID, s.azure.Subscriptions()[1].ID}},
-		{"a path", "azure", azure(reader.Application, reader.Key, "../x"), 400, []string{"must be an id"}},
+		{"a path as group", "azure", azure(reader.Application, reader.Key, "../x"), 400, []string{"must be an id"}},
 		{"no role assigned", "azure", azure(denied.Application, denied.Key, ""), 200, []string{`"subscriptions":[]`}},
 		{"a wrong secret", "azure", azure(reader.Application, "wrong", ""), 400, []string{"refuses to list the subscriptions"}},
 		{"an empty secret", "azure", azure(reader.Application, "", ""), 400, []string{`"path":"applicationKey"`, "must not be empty"}},

@@ -15,9 +15,9 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// restart starts a second server with job workers and changed options on the database
+// startAnother starts a second server with job workers and changed options on the database
 // of an inventory. The first one keeps running, with its own configuration.
-func (i *inventory) restart(edit func(*app.Options)) string {
+func (i *inventory) startAnother(edit func(*app.Options)) string {
 	i.t.Helper()
 	in := *i.install
 	o := app.Options{
@@ -88,7 +88,7 @@ func TestLargeAccountsAreRemovedByAJob(t *testing.T) {
 	if rows() < 2000 {
 		t.Errorf("%d rows are left: they were removed in one transaction", rows())
 	}
-	i.restart(func(*app.Options) {})
+	i.startAnother(func(*app.Options) {})
 	for deadline := time.Now().Add(5 * time.Minute); rows() > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the rows are still there after five minutes")
@@ -104,7 +104,7 @@ func TestOldChangeLogsAreDeleted(t *testing.T) {
 		i.want(200, "DELETE", path, nil, "If-Match", i.want(200, "GET", path, nil).header.Get("ETag"))
 		log := entityPath(string(i.all[0].ID)) + "/changelog"
 		i.want(200, "GET", log, nil)
-		i.restart(func(o *app.Options) { o.Install.Config.Posture.ChangesKept = time.Nanosecond })
+		i.startAnother(func(o *app.Options) { o.Install.Config.Posture.ChangesKept = time.Nanosecond })
 		for deadline := time.Now().Add(5 * time.Minute); i.do("GET", log, nil).status != 404; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal("the log still exists after five minutes")
@@ -117,7 +117,7 @@ func TestConfiguredLimitsOfGraphQueries(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 1, 30)
 	account := entitygen.New(0, 0).ID
-	i.base = i.restart(func(o *app.Options) { o.Install.Config.Posture.Graph.Results = 3 })
+	i.base = i.startAnother(func(o *app.Options) { o.Install.Config.Posture.Graph.Results = 3 })
 	for n, status := range map[int]int{3: 200, 4: 400} {
 		i.want(status, "POST", entities+"/graph-query", object{"gremlin": fmt.Sprintf("g.V().limit(%d)", n), "partitionKey": account})
 	}

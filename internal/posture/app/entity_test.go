@@ -228,6 +228,7 @@ func TestChangeLogOverHTTP(t *testing.T) {
 	got := i.want(200, "GET", entityPath(string(thing().ID))+"/changelog", nil).body["changeLog"].([]any)
 	newest := got[0].(object)
 	delete(newest, "lastUpdateTime")
+	// An empty text is no property, and a list of one text is the same as a text.
 	want := object{
 		"cause": "Collection",
 		"propertyChanges": object{
@@ -252,7 +253,7 @@ func TestAggregationsOverHTTP(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 5, 60)
 	terms := func(field string) object { return object{"fieldName": field, "aggregationType": "Terms"} }
-	nested := terms("Provider")
+	nested := terms("Provider") // names of fields ignore case
 	nested["subAggregations"] = object{"t": terms("entityType")}
 	got := i.want(200, "POST", entities+"/aggregations-query", object{"aggregations": object{"p": nested, "env": terms("tag.ENV"), "e": terms("property.encrypted")}})
 	p := got.body["aggregations"].(object)["p"].(object)

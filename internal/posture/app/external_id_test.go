@@ -60,7 +60,7 @@ func TestAnotherOrganisationsRoleCannotBeUsed(t *testing.T) {
 			}
 			return object{"properties": properties}
 		}
-		// status waits until the account of an organisation has a status that is neither draft nor one of before.
+		// status waits until the account of an organisation has a status other than draft and the given ones.
 		status := func(c *client, before ...any) (value, reason string) {
 			t.Helper()
 			for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

@@ -10,7 +10,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// raise records that the S3 buckets with the given numbers violate a rule.
+// raise records that the S3 buckets with the given numbers violate a rule. The risk score of
+// bucket n is 10n. If change is not nil, it edits each finding before it is recorded.
 func (i *inventory) raise(rule posture.RuleID, at time.Time, change func(n int, f *posture.Finding), buckets ...int) {
 	i.t.Helper()
 	r := posture.RuleJudgement{Rule: rule, Passing: 3}
@@ -39,6 +40,7 @@ func TestFindingIsFoundByAllIDsOfItsObject(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	i.raise("r", time.Now(), nil, 1, 2)
+	// Bucket 1 is second, because its risk score is lower.
 	got := results(i.want(200, "POST", findings, object{"filters": nil, "sorts": nil}))[1]
 	for member, want := range map[string]string{
 		"entityId": "AWS.S3.111111111111.global.Bucket.my.bucket-1", "objectId": "my.bucket-1", "objectXid": "arn:aws:s3:::my.bucket-1",
@@ -79,6 +81,7 @@ func TestPageTokenContainsTheQuery(t *testing.T) {
 		i.raise("r", time.Now(), nil, 1, 2, 3, 4, 5)
 		i.raise("s", time.Now(), nil, 6)
 		var seen []string
+		// ruleId, statuses, cloudAccountId and sort are synonyms of other members, and take one value or a list.
 		body := object{"filters": object{"ruleId": "r", "statuses": "Open", "cloudAccountId": []string{"111111111111"}}, "sort": object{"fieldName": "riskScore"}, "paginationInfo": object{"pageSize": 2}}
 		for range 5 {
 			page := i.want(200, "POST", findings, body)
@@ -89,6 +92,7 @@ func TestPageTokenContainsTheQuery(t *testing.T) {
 			if token == "" {
 				break
 			}
+			// The token contains the first query: these filters and sorts have no effect.
 			body = object{"filters": object{"ruleIds": []string{"s"}, "queryString": "nothing"}, "sorts": []object{{"fieldName": "id"}}, "paginationInfo": object{"pageSize": 2, "continuationToken": token}}
 		}
 		if got := strings.Join(seen, " "); got != "my.bucket-1 my.bucket-2 my.bucket-3 my.bucket-4 my.bucket-5" {
@@ -105,6 +109,7 @@ func TestIgnoredFiltersAreReported(t *testing.T) {
 	if len(warnings) != 3 || !strings.Contains(fmt.Sprint(warnings[0]), "filters.severity") || !strings.Contains(fmt.Sprint(warnings[1]), "paginationInfo.pageSize") {
 		t.Errorf("warnings %v", warnings)
 	}
+	// Unknown members at the top level cause no warning.
 	if got := i.want(200, "POST", findings, object{"other": 1}); got.body["warnings"] != nil {
 		t.Errorf("warnings %v", got.body["warnings"])
 	}
@@ -157,7 +162,7 @@ func TestFilterFindingsByControlAndTime(t *testing.T) {
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	day := time.Date(2026, 11, 10, 12, 0, 0, 0, time.UTC)
 	i.raise("aws-iam-root-mfa", day, nil, 1, 2)
-	i.raise("aws-iam-root-mfa", day.Add(time.Hour), nil, 1)
+	i.raise("aws-iam-root-mfa", day.Add(time.Hour), nil, 1) // this resolves the finding of bucket 2
 	rule := i.want(200, "GET", "/v1/rules/aws-iam-root-mfa", nil)
 	control := rule.body["complianceControlIds"].([]any)[0]
 	for name, tt := range map[string]struct {
@@ -208,7 +213,7 @@ func TestSuppressManyFindings(t *testing.T) {
 	if by["released"] == nil || by["released"] != by["suppressed"] {
 		t.Errorf("history %v, want a release by the user who suppressed the finding", history)
 	}
-	wantCounts(i.want(200, "POST", release, object{"filters": object{"ruleIds": []string{"r"}}}), 3, 1)
+	wantCounts(i.want(200, "POST", release, object{"filters": object{"ruleIds": []string{"r"}}}), 3, 1) // one of the three is still suppressed
 	trends := i.want(200, "POST", "/v2/findings/trends-query", object{"interval": "day", "groupBy": "level"})
 	if groups, _ := trends.body["groups"].(object); len(groups) != 1 || groups["High"] == nil {
 		t.Errorf("trends by level: %.300s", trends.text)

@@ -18,27 +18,28 @@ func TestPostureBySectionAndAccount(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	first, second := posture.AccountID("111111111111"), posture.AccountID("222222222222")
-	observe := func(account posture.AccountID, rule string, passing, violating, unknown int) {
-		j := posture.RuleJudgement{Rule: posture.RuleID(rule), Passing: passing}
-		for n := range violating {
+	type counts struct{ passing, violating, unknown int }
+	observe := func(account posture.AccountID, rule string, c counts) {
+		j := posture.RuleJudgement{Rule: posture.RuleID(rule), Passing: c.passing}
+		for n := range c.violating {
 			id := posture.EntityType("AWS.IAM.User").ID(account, "", rule+string(rune('a'+n)))
 			j.Violating = append(j.Violating, posture.Raised{
 				Finding: posture.Finding{Provider: posture.AWS, Object: id, Type: "AWS.IAM.User", Level: posture.LevelLow, Risk: posture.Risk{Score: 1}},
 				Blob:    func() string { return "{}" },
 			})
 		}
-		for n := range unknown {
+		for n := range c.unknown {
 			j.Unknown = append(j.Unknown, posture.EntityType("AWS.IAM.User").ID(account, "", "unreadable"+string(rune('a'+n))))
 		}
 		if _, err := i.store.Observe(t.Context(), i.org, posture.Judgement{Account: account, RulesAt: posture.AnyRules, At: time.Now(), Rules: []posture.RuleJudgement{j}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	observe(first, "aws-iam-root-mfa", 0, 1, 0)
-	observe(second, "aws-iam-root-mfa", 1, 0, 0)
-	observe(first, "aws-iam-user-console-mfa", 7, 2, 1)
-	observe(second, "aws-iam-user-console-mfa", 7, 0, 1)
-	observe(first, "aws-iam-root-access-key", 1, 0, 0)
+	observe(first, "aws-iam-root-mfa", counts{violating: 1})
+	observe(second, "aws-iam-root-mfa", counts{passing: 1})
+	observe(first, "aws-iam-user-console-mfa", counts{passing: 7, violating: 2, unknown: 1})
+	observe(second, "aws-iam-user-console-mfa", counts{passing: 7, unknown: 1})
+	observe(first, "aws-iam-root-access-key", counts{passing: 1})
 
 	got := i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-5.0/posture", nil)
 	if source, _ := i.want(200, "GET", "/v1/compliance-frameworks/cis-aws-5.0", nil).body["source"].(string); source == "" {
@@ -54,7 +55,7 @@ func TestPostureBySectionAndAccount(t *testing.T) {
 	if assessments["rule"] == 0 || assessments["manual"] == 0 || len(got.body["results"].([]any)) != 63 {
 		t.Errorf("assessments %v of %d controls", assessments, len(got.body["results"].([]any)))
 	}
-	// CIS 5.0 has no control without a rule that is not manual; Foundational Security Best Practices has some.
+	// In CIS 5.0, every control without a rule is manual. In Foundational Security Best Practices, some have neither.
 	if !slices.ContainsFunc(results(i.want(200, "POST", "/v1/compliance-frameworks/aws-fsbp-1.0/posture", nil)), func(c object) bool { return c["assessment"] == "noRule" }) {
 		t.Error("no control of aws-fsbp-1.0 has the assessment noRule")
 	}
@@ -89,7 +90,7 @@ func TestControlsOfUnlistedResourcesAreUnknown(t *testing.T) {
 	account, _ := i.network()
 	control := func() object {
 		for _, c := range results(i.want(200, "POST", "/v1/compliance-frameworks/cis-aws-3.0/posture", object{"cloudAccountIds": []any{account}})) {
-			if c["controlId"] == "1.10" {
+			if c["controlId"] == "1.10" { // its rule is about AWS.IAM.User
 				return c
 			}
 		}
@@ -112,7 +113,7 @@ func TestControlsOfUnlistedResourcesAreUnknown(t *testing.T) {
 		t.Errorf("users were not listed: %v", c)
 	}
 	if after := tally(); after["unknown"].(float64) <= before["unknown"].(float64) {
-		t.Errorf("controls by assessment: %v, then %v", before, after)
+		t.Errorf("the section was %v and is %v, want more unknown controls", before, after)
 	}
 }
 
@@ -122,25 +123,31 @@ func TestPostureTrend(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	now := time.Now().UTC()
-	observe := func(account posture.AccountID, generation int64, rule string, daysAgo, violating int) {
-		j := posture.RuleJudgement{Rule: posture.RuleID(rule)}
-		for n := range violating {
-			id := posture.EntityType("AWS.IAM.User").ID(account, "", rule+string(rune('a'+n)))
+	type observation struct {
+		account            posture.AccountID
+		generation         int64
+		rule               string
+		daysAgo, violating int
+	}
+	observe := func(o observation) {
+		j := posture.RuleJudgement{Rule: posture.RuleID(o.rule)}
+		for n := range o.violating {
+			id := posture.EntityType("AWS.IAM.User").ID(o.account, "", o.rule+string(rune('a'+n)))
 			j.Violating = append(j.Violating, posture.Raised{
 				Finding: posture.Finding{Provider: posture.AWS, Object: id, Type: "AWS.IAM.User", Level: posture.LevelLow, Risk: posture.Risk{Score: 1}},
 				Blob:    func() string { return "{}" },
 			})
 		}
-		judgement := posture.Judgement{Account: account, Generation: generation, RulesAt: posture.AnyRules, At: now.AddDate(0, 0, -daysAgo), Rules: []posture.RuleJudgement{j}}
+		judgement := posture.Judgement{Account: o.account, Generation: o.generation, RulesAt: posture.AnyRules, At: now.AddDate(0, 0, -o.daysAgo), Rules: []posture.RuleJudgement{j}}
 		if _, err := i.store.Observe(t.Context(), i.org, judgement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const first, second = "111111111111", "222222222222"
-	observe(first, 1, "aws-iam-root-mfa", 10, 1)
-	observe(first, 2, "aws-iam-user-console-mfa", 8, 2)
-	observe(first, 3, "aws-iam-root-mfa", 5, 0)
-	observe(second, 1, "aws-s3-bucket-tls-only", 3, 1)
+	observe(observation{account: first, generation: 1, rule: "aws-iam-root-mfa", daysAgo: 10, violating: 1})
+	observe(observation{account: first, generation: 2, rule: "aws-iam-user-console-mfa", daysAgo: 8, violating: 2})
+	observe(observation{account: first, generation: 3, rule: "aws-iam-root-mfa", daysAgo: 5, violating: 0})
+	observe(observation{account: second, generation: 1, rule: "aws-s3-bucket-tls-only", daysAgo: 3, violating: 1})
 
 	trend := func(in object) (violated, findings []float64) {
 		t.Helper()
@@ -153,6 +160,7 @@ func TestPostureTrend(t *testing.T) {
 		if len(all) != 30 {
 			t.Fatalf("%d days", len(all))
 		}
+		// 11 days ago is before the first observation. Each of the other days follows one of the four observations.
 		for _, daysAgo := range []int{11, 9, 6, 4, 0} {
 			day := all[29-daysAgo]
 			sum := 0.0
@@ -183,6 +191,7 @@ func TestAssessmentsOfControls(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0)
 	const framework = "/v1/compliance-frameworks/cis-aws-5.0"
+	// identity returns the first section, identity, and its control 1.1, which is about contact details.
 	identity := func() (section, contact object) {
 		t.Helper()
 		got := i.want(200, "POST", framework+"/posture", nil)
@@ -204,7 +213,7 @@ func TestAssessmentsOfControls(t *testing.T) {
 				verdict = row[slices.Index(rows[0], "verdict")]
 			}
 		}
-		// The report lists frameworks with a result.
+		// The report lists only the frameworks that have a result, with their versions.
 		return verdict, strings.Contains(i.want(200, "POST", "/v2/findings/export", object{"format": "html"}).text, "5.0.0</td>")
 	}
 	if verdict, inReport := exported(); verdict != "no rule" || inReport {
@@ -247,7 +256,7 @@ func TestAssessmentsOfControls(t *testing.T) {
 	pass := object{"verdict": "Pass", "reason": "x"}
 	i.want(404, "PUT", framework+"/controls/99/assessment", pass)
 	i.want(404, "PUT", "/v1/compliance-frameworks/none/controls/1.1/assessment", pass)
-	i.want(409, "PUT", framework+"/controls/1.3/assessment", pass)
+	i.want(409, "PUT", framework+"/controls/1.3/assessment", pass) // a rule checks it
 	i.want(200, "DELETE", path, nil)
 	i.want(404, "DELETE", path, nil)
 	if again, _ := identity(); again["manual"] != before["manual"] {

@@ -21,6 +21,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		c, _, admin := newOrg(t, in, base, "org")
 		const header = "Idempotency-Key"
 		first := c.want(201, "POST", credentials, awsCredential(), header, "k1")
+		// The second client has another token of the same user.
 		second := newClient(t, in, base, admin, auth.Admin).want(201, "POST", credentials, awsCredential(), header, "k1")
 		if second.text != first.text || second.header.Get("Location") != first.header.Get("Location") || second.header.Get("ETag") != first.header.Get("ETag") {
 			t.Errorf("responses %s, then %s", first.text, second.text)
@@ -44,7 +45,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		c.want(400, "POST", credentials, object{"properties": []object{}}, header, "k2")
 		c.want(201, "POST", credentials, awsCredential(), header, "k2")
 
-		// A key belongs to the client that chose it.
+		// A user of another organisation may choose the same key.
 		other, _, _ := newOrg(t, in, base, "other")
 		if got := other.want(201, "POST", accounts, awsAccount("222222222222"), header, "k1"); got.header.Get("Idempotency-Replayed") != "" {
 			t.Error("another organisation's response was replayed")

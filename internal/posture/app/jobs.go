@@ -18,7 +18,7 @@ import (
 // jobs enqueues the jobs that follow from a change.
 type jobs struct {
 	queue   *job.Queue
-	waiting int // limit of requested collections of one organisation that wait; 0 is no limit
+	waiting int // how many requested collections of one organisation may wait; 0 is no limit
 }
 
 // validateArgs are the arguments of the job that validates an account in its cloud.
@@ -30,8 +30,8 @@ type validateArgs struct {
 // Kind implements [job.Args].
 func (validateArgs) Kind() string { return "validate" }
 
-// Validate enqueues a validation in tx. A queued validation is not enqueued again: it
-// will see this change.
+// Validate enqueues a validation in tx. If one is queued already, it adds none: the queued
+// one will see the changes of tx.
 func (j jobs) Validate(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
 	_, err := j.queue.Insert(tx, validateArgs{org, id}, job.Options{
@@ -86,19 +86,19 @@ func (j jobs) Remove(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) erro
 	return err
 }
 
-// judgeArgs are the arguments of the job that evaluates rules over an account, or over
-// all accounts of an organisation if Account is empty.
+// judgeArgs are the arguments of the job that evaluates all rules over one account, or one
+// rule over all accounts of an organisation. They have either Account or Rule.
 type judgeArgs struct {
 	Org     posture.OrgID     `json:"org"`
 	Account posture.AccountID `json:"account,omitempty"`
-	Rule    posture.RuleID    `json:"rule,omitempty"` // evaluates only this rule
+	Rule    posture.RuleID    `json:"rule,omitempty"`
 }
 
 // Kind implements [job.Args].
 func (judgeArgs) Kind() string { return "judge" }
 
-// Judge enqueues the evaluation of all rules over an account in tx. A queued evaluation
-// is not enqueued again.
+// Judge enqueues the evaluation of all rules over an account in tx, unless it is queued
+// already.
 func (j jobs) Judge(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	key := string(org) + "/" + string(id)
 	_, err := j.queue.Insert(tx, judgeArgs{Org: org, Account: id}, job.Options{Queue: evaluateQueue, Unique: key, Once: job.UntilStarted, Exclusive: "judge/" + key, Share: string(org), Priority: 1})

@@ -42,7 +42,8 @@ func (a *App) limited(guard httpapi.Guard) httpapi.Guard {
 	}
 }
 
-// accountsOf returns the accounts of an organisation that a limit allows.
+// accountsOf returns the organisation's accounts that a limit allows: those with one of
+// its ids, and those with one of its tags.
 func (a *App) accountsOf(ctx context.Context, org posture.OrgID, l auth.AccountLimit) ([]posture.Account, error) {
 	var filters []posture.AccountFilter
 	if ids := l.IDList(); len(ids) > 0 {

@@ -58,7 +58,7 @@ func TestLimitedCallersSeeOnlyTheirAccounts(t *testing.T) {
 				continue
 			}
 			all := bodies(foreign, unknown)
-			for _, i := range []int{0, 1, 2, 6, 8, 10} { // those with ids of accounts and of what belongs to them
+			for _, i := range []int{0, 1, 2, 6, 8, 10} { // the others are for routes that are closed to limited callers
 				body := all[i]
 				got, absent := byUser.text(method, path, body[0]), byUser.text(method, absentPath, body[1])
 				probes++
@@ -99,7 +99,7 @@ func TestLimitedCallersSeeOnlyTheirAccounts(t *testing.T) {
 func data(c *client, ids map[string]string) string {
 	c.t.Helper()
 	lines := strings.Split(readAll(c, ids), "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, `"hint"`) }), "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, `"hint"`) }), "\n") // only tokens have a hint
 }
 
 // leaks reports an error if a response contains an id of the other account.
@@ -115,8 +115,8 @@ func leaks(t *testing.T, what string, a answer, theirs map[string]string) {
 	}
 }
 
-// ownAccount adds an entity and a finding to the tenant's second account, which has the
-// tag team=two. It returns the ids of the account and its records by their names in routes.
+// ownAccount gives the tenant's second account the tag team=two, an entity and a finding.
+// It returns the ids of the account and its records by their names in routes.
 func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]string) map[string]string {
 	c.t.Helper()
 	id := accountID(2)
@@ -129,7 +129,9 @@ func ownAccount(c *client, db *sqldb.DB, box *secret.Box, theirs map[string]stri
 	i := &inventory{client: c, org: org, store: st}
 	thing := collect.NewResource("AWS.Test.Thing", posture.AccountID(id), "", "mine").Text("secret", "of two").Entity
 	i.record(collect.Scoped{Org: org, Account: posture.AccountID(id), Type: thing.Type, Region: posture.Global}, thing)
-	for _, account := range []string{id, theirs["cloud_account_id"]} { // a change in each account, for the change feed
+	// An entity appears and disappears in each account, for the change feed. The feed leaves out the first
+	// collection of a type, which is therefore empty.
+	for _, account := range []string{id, theirs["cloud_account_id"]} {
 		scope := collect.Scoped{Org: org, Account: posture.AccountID(account), Type: "AWS.Test.Changed", Region: posture.Global}
 		i.record(scope)
 		i.record(scope, collect.NewResource(scope.Type, scope.Account, "", "changed").Entity)

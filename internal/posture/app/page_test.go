@@ -19,7 +19,7 @@ func TestLastPageHasNoToken(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
 		i := newInventory(t, dsn, 0, 0, aws.New(aws.Options{}))
-		i.store = store.New(i.install.DB, i.install.Box, noJobs{})
+		i.store = store.New(i.install.DB, i.install.Box, noJobs{}) // StartRun adds a job
 		first, vpcs := i.network()
 		second := posture.AccountID(accountID(2))
 		i.want(201, "POST", accounts, awsAccount(string(second)))

@@ -117,7 +117,7 @@ func (h *host) launch() (c *client, kill func()) {
 }
 
 // spawn starts the server. It returns a client without a token and a function that ends
-// the server with a signal, at its first call.
+// the server with a signal. Only the first call of the function has an effect.
 func (h *host) spawn() (c *client, end func(os.Signal)) {
 	h.t.Helper()
 	cmd := exec.Command(crashServer(h.t), append([]string{"-dir", h.dir, "-database", h.dsn}, h.args...)...)
@@ -131,12 +131,12 @@ func (h *host) spawn() (c *client, end func(os.Signal)) {
 		h.t.Fatal(err)
 	}
 	var once sync.Once
-	end = func(with os.Signal) {
+	end = func(signal os.Signal) {
 		once.Do(func() {
-			if err := cmd.Process.Signal(with); err != nil {
+			if err := cmd.Process.Signal(signal); err != nil {
 				h.t.Error(err)
 			}
-			if err := cmd.Wait(); err != nil && with != os.Kill {
+			if err := cmd.Wait(); err != nil && signal != os.Kill {
 				h.t.Errorf("the server ended with %v", err)
 			}
 		})

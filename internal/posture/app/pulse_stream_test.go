@@ -70,7 +70,7 @@ func TestPulseStreamTellsChangesOfTheOwnOrganisationOnly(t *testing.T) {
 		if got := nextLimited(); got["lastChangeTime"] != nil {
 			t.Errorf("a limited caller is told %v", got)
 		}
-		// The other organisation is told its own change, and nothing before it.
+		// The next event of the other organisation is about its own change: it was not told of the account.
 		two.want(201, "POST", "/v1/rules", object{"name": "Mine", "displayName": "mine", "provider": "aws", "level": "Low", "query": graphQuery("g.V().hasLabel('AWS.EC2.Vpc')")})
 		if got := nextTwo(); got["accounts"] != firstTwo["accounts"] || got["rules"] == firstTwo["rules"] {
 			t.Errorf("the other organisation is told %v, before %v", got, firstTwo)

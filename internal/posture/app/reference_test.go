@@ -34,12 +34,12 @@ func fromDeclarations() map[string]string {
 	index.WriteString("# Resource types\n\nThe resource types that Vigil reads, with the permissions that they need. Generated from the declarations by `go generate ./internal/posture/app`.\n")
 	index.WriteString("`GET /v1/entities/schema` returns the same, with the rules that read each property.\n")
 	for _, s := range []collect.Source{aws.New(aws.Options{}), azure.New(azure.Options{}), gcp.New(gcp.Options{})} {
-		declared := slices.SortedFunc(slices.Values(s.Declarations()), func(x, y collect.Declaration) int { return strings.Compare(string(x.Type), string(y.Type)) })
+		declarations := slices.SortedFunc(slices.Values(s.Declarations()), func(x, y collect.Declaration) int { return strings.Compare(string(x.Type), string(y.Type)) })
 		p := string(s.Provider())
-		fmt.Fprintf(&index, "\n## %s: [%d types](resources/%s.md)\n\n| Type | What it is | Permissions |\n|---|---|---|\n", title(p), len(declared), p)
+		fmt.Fprintf(&index, "\n## %s: [%d types](resources/%s.md)\n\n| Type | What it is | Permissions |\n|---|---|---|\n", title(p), len(declarations), p)
 		var page strings.Builder
 		fmt.Fprintf(&page, "# Resource types of %s\n\nGenerated from the declarations by `go generate ./internal/posture/app`.\n", title(p))
-		for _, d := range declared {
+		for _, d := range declarations {
 			fmt.Fprintf(&index, "| [%s](resources/%s.md#%s) | %s | %s |\n", d.Type, p, anchor(d.Type), d.Doc, code(d.Permissions))
 			describe(&page, d)
 		}

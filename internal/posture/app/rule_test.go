@@ -74,7 +74,7 @@ func TestRuleTrial(t *testing.T) {
 }
 
 // TestUnconfirmedControls checks that a rule lists its unconfirmed controls: those that were
-// assigned to it by their category, without a second source. An auditor must check them.
+// assigned by the category of the rule, and that no published mapping confirms.
 func TestUnconfirmedControls(t *testing.T) {
 	t.Parallel()
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {
@@ -170,7 +170,7 @@ func TestRuleParameters(t *testing.T) {
 		if changed.body["parameterValues"].(object)["days"] != 365.0 {
 			t.Errorf("back to the default: %s", changed.text)
 		}
-		i.want(400, "PATCH", path, object{"parameters": []any{}}, "If-Match", changed.header.Get("ETag"))
+		i.want(400, "PATCH", path, object{"parameters": []any{}}, "If-Match", changed.header.Get("ETag")) // only their values can be changed
 
 		customRule := object{"name": "Below {days}", "displayName": "own", "provider": "aws", "level": "Low", "query": graphQuery(text)}
 		if got := i.want(400, "POST", "/v1/rules", customRule); !strings.Contains(got.text, "variable days") {
@@ -203,10 +203,10 @@ func TestChangedParameterIsEvaluated(t *testing.T) {
 	account := entitygen.New(0, 0)
 	i.collect(account)
 	i.record(collect.Scoped{Org: i.org, Account: account.ID, Type: "AWS.Logs.LogGroup", Region: "eu-west-1"}, logGroup(account.ID))
-	i.restart(func(o *app.Options) { o.Sources = []collect.Source{source} })
+	i.startAnother(func(o *app.Options) { o.Sources = []collect.Source{source} })
 	const path = "/v1/rules/aws-logs-retention"
 	etag := i.want(200, "GET", path, nil).header.Get("ETag")
-	for _, tt := range []struct{ days, open float64 }{{400, 1}, {90, 0}, {101, 1}} {
+	for _, tt := range []struct{ days, open float64 }{{400, 1}, {90, 0}, {101, 1}} { // the log group keeps events for 100 days
 		changed := i.want(200, "PATCH", path, object{"parameterValues": object{"days": tt.days}}, "If-Match", etag)
 		etag = changed.header.Get("ETag")
 		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {

@@ -19,8 +19,8 @@ func (a *App) declarations() []collect.Declaration {
 	return all
 }
 
-// typesReadByRules returns the types and attributes that the rules of an organisation read,
-// without those of other clouds.
+// typesReadByRules returns what each rule of an organisation reads: types of the rule's own
+// cloud, properties and edges.
 func (a *App) typesReadByRules(ctx context.Context, org posture.OrgID) ([]api.RuleReads, error) {
 	rules, err := a.book.Rules(ctx, org)
 	if err != nil {

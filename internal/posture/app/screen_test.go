@@ -121,6 +121,7 @@ func TestRuleVerdictsAndUnknownResources(t *testing.T) {
 	t.Parallel()
 	i := newInventory(t, dbtest.SQLite(t), 0, 0, aws.New(aws.Options{}))
 	account, vpcs := i.network()
+	// The steps before as('about') select the networks that the rule applies to, those after it the violating ones.
 	const withAboutLabel = `g.V().hasLabel('AWS.EC2.Vpc').has('isDefault', true).as('about').hasNot('cidrBlock')`
 	rule := i.ownRule(withAboutLabel).member("id")
 	for n, want := range []string{"Violation", "NotApplicable", "Unknown"} {
@@ -208,6 +209,7 @@ func TestEditAndCheckCustomRule(t *testing.T) {
 	for _, bad := range []object{{"query": graphQuery("g.V(")}, {"displayName": "with space"}, {"complianceControlIds": []string{"none_1"}}} {
 		i.want(400, "PUT", path, bad, "If-Match", got.header.Get("ETag"))
 	}
+	// PATCH does not change names, and PUT does not change rules that come with Vigil.
 	native := i.want(200, "GET", "/v1/rules/aws-iam-root-mfa", nil)
 	i.want(400, "PATCH", path, object{"name": "x"}, "If-Match", got.header.Get("ETag"))
 	i.want(400, "PUT", "/v1/rules/aws-iam-root-mfa", object{"name": "x"}, "If-Match", native.header.Get("ETag"))

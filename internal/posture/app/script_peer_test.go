@@ -64,6 +64,7 @@ func TestPeerScripts(t *testing.T) {
 		}
 		arguments := slices.Concat(strings.Fields(option), ids)
 		for range times(option) {
+			// link.sh fails in the end, because the server cannot read moto.
 			printed, err := d.bash(posture.AWS, "link.sh", arguments...)
 			if err == nil || strings.Count(printed, "linked, but its status is") != len(ids) {
 				t.Fatalf("link %s: %v\n%s", option, err, printed)
@@ -130,9 +131,9 @@ func (d *scriptFixture) peerUpdate(id, policy string, runAWS func(...string) str
 	}
 }
 
-// times returns how often each step is repeated. A real command takes a second to
-// start, and moto fails on an unchanged stack, where AWS reports that there is nothing
-// to do.
+// times returns how often each step is run: twice without an option, otherwise once. A real
+// command takes a second to start, and moto fails on an unchanged stack, where AWS reports
+// that there is nothing to do.
 func times(option string) int {
 	if option == "" {
 		return 2
@@ -148,7 +149,8 @@ func (d *scriptFixture) peerStreams(id string, runAWS func(...string) string) {
 		arguments := slices.Concat(strings.Fields(option), []string{"--regions", "us-east-1 eu-west-1", id})
 		for range times(option) {
 			printed, err := d.bash(posture.AWS, "setup.sh", arguments...)
-			// Without SNS no handshake connects the stream: the script reports it to the server.
+			// With --api-destination, the script itself tells the server that the stream is connected. Otherwise
+			// a message of SNS would, but moto sends none.
 			if connected := option == "--api-destination"; connected != (err == nil) || !connected && !strings.Contains(printed, "the server has not received a message yet") {
 				t.Fatalf("set up %s: %v\n%s", option, err, printed)
 			}

@@ -61,6 +61,7 @@ func (d *scriptFixture) bash(p posture.Provider, script string, arguments ...str
 	c.Env = append(os.Environ(), "PATH="+d.dir+string(filepath.ListSeparator)+os.Getenv("PATH"), "VIGIL_API_TOKEN="+d.token, "VIGIL_PAUSE=0.1", fmt.Sprint("VIGIL_WAIT=", d.wait),
 		"VIGIL_URL="+d.url, "NO_PROXY=*", "no_proxy=*", "AWS_SESSION_TOKEN=", "TMPDIR="+d.t.TempDir())
 	err = c.Run()
+	// The keys of simulated Azure applications begin with sim8Q~.
 	if strings.Contains(out.String(), d.token) || strings.Contains(out.String(), "sim8Q~") || strings.Contains(out.String(), "PRIVATE KEY") {
 		d.t.Errorf("%s %s prints a secret:\n%s", p, script, &out)
 	}
@@ -71,7 +72,7 @@ func (d *scriptFixture) bash(p posture.Provider, script string, arguments ...str
 // something.
 func (d *scriptFixture) mustRun(p posture.Provider, script string, arguments ...string) []string {
 	d.t.Helper()
-	d.Calls()
+	d.Calls() // forget the earlier calls
 	printed, err := d.bash(p, script, arguments...)
 	if err != nil {
 		d.t.Fatalf("%s %s %v: %v\n%s", p, script, arguments, err, printed)
@@ -119,7 +120,7 @@ func (d *scriptFixture) customers() map[posture.Provider][]string {
 // sets up their event streams, and removes everything.
 func TestScriptsLinkAndStream(t *testing.T) {
 	t.Parallel()
-	for p, variants := range map[posture.Provider][][2]string{
+	for p, variants := range map[posture.Provider][][2]string{ // options of link.sh and of setup.sh
 		posture.AWS:   {{"--organization", ""}, {"--cloudformation", "--cloudformation"}, {"", "--api-destination"}},
 		posture.Azure: {{"", ""}, {"--role Reader", "--alert"}, {"--management-group platform", ""}},
 		posture.GCP:   {{"--organization " + simgcp.Organization, ""}},
@@ -127,7 +128,7 @@ func TestScriptsLinkAndStream(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			d := newScriptFixture(t)
-			for i, variant := range variants { // the first variant for all accounts and twice
+			for i, variant := range variants { // the first variant runs for all accounts, and twice
 				ids := d.customers()[p]
 				if i > 0 && !strings.Contains(variant[0], "group") {
 					ids = ids[1:]
@@ -156,7 +157,7 @@ func (d *scriptFixture) linkAndStream(p posture.Provider, ids []string, times in
 	}
 	linked, credentials := d.Objects(), d.credentials()
 	for range times - 1 {
-		second := d.mustRun(p, "link.sh", link...)
+		second := d.mustRun(p, "link.sh", link...) // creates nothing; a repeated role assignment changes nothing
 		if slices.ContainsFunc(second, func(c string) bool { return strings.Contains(c, "create") && !strings.Contains(c, "assignment") }) {
 			t.Errorf("the second link changes %v", second)
 		}
@@ -200,6 +201,7 @@ func (d *scriptFixture) checkStream(p posture.Provider, ids []string, times int,
 // checkUnlink removes accounts.
 func (d *scriptFixture) checkUnlink(p posture.Provider, ids []string, times int, options, before []string) {
 	t := d.t
+	// Of these options, unlink.sh has only --management-group of Azure and --organization of Google Cloud.
 	if !slices.Contains(options, "--management-group") && p != posture.GCP {
 		options = nil
 	}
@@ -210,7 +212,7 @@ func (d *scriptFixture) checkUnlink(p posture.Provider, ids []string, times int,
 		}
 	}
 	if got := d.status(ids[0], "accountStatus"); got != "draft" || d.credentials() != "" {
-		t.Errorf("after unlinking it is %s, with %s", got, d.credentials())
+		t.Errorf("after unlinking, the account is %s, and the credentials are %q", got, d.credentials())
 	}
 }
 
@@ -290,7 +292,7 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	if all := d.Objects(); len(all) > 0 || d.credentials() != "" {
-		t.Errorf("the server has %v", all)
+		t.Errorf("a dry run created %v, or credentials %q", all, d.credentials())
 	}
 }
 
@@ -324,7 +326,7 @@ func TestScriptErrors(t *testing.T) {
 		}
 	}
 	if calls := d.Calls(); len(calls) > 0 {
-		t.Errorf("it called %v", calls)
+		t.Errorf("scripts with invalid arguments called %v", calls)
 	}
 	valid := d.customers()[posture.AWS][0]
 	printed, err := d.bash(posture.AWS, "link.sh", "999999999999", valid)

@@ -11,8 +11,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestSettledIgnoresTimeouts ends the last run of an account with every status. A run
-// that lost its worker ends as Timeout and is replaced.
+// TestSettledIgnoresTimeouts checks that a run that ended as Timeout does not make an
+// account settled, because another run replaces it.
 func TestSettledIgnoresTimeouts(t *testing.T) {
 	t.Parallel()
 	a, in := newApp(t, dbtest.SQLite(t), new(memcloud.Cloud))
@@ -26,12 +26,12 @@ func TestSettledIgnoresTimeouts(t *testing.T) {
 		linked  bool
 		settled bool
 	}{
-		"draft":     {draft, false, true},
-		"untried":   {draft, true, false},
-		"never run": {active, true, false},
-		"completed": {active.WithRun(posture.RunCompleted, now), true, true},
-		"failed":    {active.WithRun(posture.RunFailed, now), true, true},
-		"lost":      {active.WithRun(posture.RunTimeout, now), true, false},
+		"unlinked draft": {draft, false, true},
+		"linked draft":   {draft, true, false},
+		"never run":      {active, true, false},
+		"completed":      {active.WithRun(posture.RunCompleted, now), true, true},
+		"failed":         {active.WithRun(posture.RunFailed, now), true, true},
+		"lost":           {active.WithRun(posture.RunTimeout, now), true, false},
 	} {
 		org := posture.OrgID("org of " + name)
 		if err := st.Onboard(t.Context(), org, func(tx posture.OnboardingTx) error {

@@ -24,7 +24,7 @@ func TestCollectionsWaitForDiskSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in.Space = diskspace.New(dir, 2*free) // between a quarter of the minimum and the minimum
+		in.Space = diskspace.New(dir, 2*free) // half of the minimum is free: space is low, but not critical
 		base, err := a.Listen(t.Context())
 		if err != nil {
 			t.Fatal(err)

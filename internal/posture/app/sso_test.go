@@ -40,7 +40,7 @@ func newSSOFixture(t *testing.T, dsn string) *ssoFixture {
 	t.Helper()
 	f := &ssoFixture{t: t, mappingFile: filepath.Join(t.TempDir(), "groups.yaml")}
 	f.writeMapping(mapping)
-	var handler http.Handler
+	var handler http.Handler // set later, because the settings of the server need its URL
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	f.base = server.URL
@@ -99,8 +99,8 @@ func (f *ssoFixture) groups(subject string, groups ...string) {
 	}
 }
 
-// get sends a request of a browser without following redirects, and returns the
-// address that it is redirected to.
+// get sends a request of a browser without following redirects. It returns the status, and
+// the address that the response redirects to.
 func get(b *client, address string) (int, *url.URL) {
 	b.t.Helper()
 	plain := &http.Client{Jar: b.http.Jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -131,7 +131,7 @@ func (f *ssoFixture) begin(b *client, subject, back string) string {
 	return callback.String()
 }
 
-// login logs a user in and returns the browser and where it ends.
+// login logs a user in. It returns the browser, and where the login redirects it in the end.
 func (f *ssoFixture) login(subject string) (*client, string) {
 	f.t.Helper()
 	b := newBrowser(f.t, f.base)
@@ -232,7 +232,7 @@ func TestSingleSignOnRefusals(t *testing.T) {
 		t.Errorf("another browser is sent to %s", to)
 	}
 	thief.want(401, "GET", "/console/session", nil)
-	// The other browser did not redeem the code, so that it works in the browser that began
+	// The other browser did not redeem the code, which still works in the browser that began
 	// the login. The return address on another host is ignored.
 	if _, to := get(b, callback); to.String() != f.base+"/console/" {
 		t.Errorf("the login leads to %s", to)

@@ -43,8 +43,8 @@ type streamArgs struct {
 func (streamArgs) Kind() string { return "stream" }
 
 // Stream enqueues the due reads of an account in tx. The store calls it only if no job
-// of the account is active. A job that has just ended may still be recorded as running,
-// so the insertion must not be refused because of it.
+// of the account is active. The job has no Unique key: a job that has just ended may still
+// be recorded as running, and would prevent the insertion.
 func (j jobs) Stream(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID) error {
 	_, err := j.queue.Insert(tx, streamArgs{org, id}, job.Options{Queue: streamQueue, Share: string(org), Priority: 1, Attempts: streamAttempts})
 	return err
@@ -120,8 +120,8 @@ func (a *App) handleStreamJobs() error {
 	)
 }
 
-// reschedule reschedules the job of an account that ended with an error. The error is not
-// final, because the pending reads are stored.
+// reschedule returns the result of an account's job after Work returned err. It replaces an
+// error by a request to run the job again, because the pending reads are still stored.
 func reschedule(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(ctx.Err(), context.Canceled): // done, or the process shuts down

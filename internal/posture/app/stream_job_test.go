@@ -122,7 +122,7 @@ func TestFailedStreamJobsAreRescheduled(t *testing.T) {
 		"done":                       {t.Context(), nil, nil},
 		"failed":                     {t.Context(), failed, job.Later(streamPause)},
 		"more reads at the deadline": {expired, context.DeadlineExceeded, job.Later(0)},
-		"stopped":                    {stopped, context.Canceled, context.Canceled},
+		"stopped":                    {stopped, context.Canceled, context.Canceled}, // package job does not count it while the process stops
 	} {
 		if got := reschedule(tt.ctx, tt.err); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)

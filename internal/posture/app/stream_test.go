@@ -200,7 +200,7 @@ func (s *cloudFixture) requireNoError(err error) {
 }
 
 func (s *cloudFixture) changeAzure() {
-	sub, reader := s.azure.Subscriptions()[0], s.azure.Reader(false)
+	sub, reader := s.azure.Subscriptions()[0], s.azure.Reader(simazure.PublicCloud)
 	s.onboard(posture.Azure, "subscriptionId", sub.ID, textProperty("ApplicationId", reader.Application),
 		textProperty("ApplicationKey", reader.Key), textProperty("DirectoryId", reader.Tenant))
 	s.subscribe(sub.ID)
@@ -228,21 +228,21 @@ func (s *cloudFixture) changeGCP() {
 	link := fmt.Sprintf("https://www.googleapis.com/compute/v1/projects/%s/global/", project.ID)
 	firewall := simgcp.Change{Type: "GCP.Compute.Firewall", Project: project.ID, Name: "scripted"}
 	entity := posture.EntityID("GCP.Compute." + project.ID + ".global.Firewall.scripted")
-	with := func(f func(c *simgcp.Change)) simgcp.Change {
+	changeWith := func(f func(c *simgcp.Change)) simgcp.Change {
 		c := firewall
 		f(&c)
 		return c
 	}
-	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) {
+	s.requireNoError(s.gcp.Change(changeWith(func(c *simgcp.Change) {
 		c.Make = world.Obj("name", "scripted", "selfLink", link+"firewalls/scripted", "network", link+"networks/vpc-00001", "direction", "INGRESS",
 			"priority", 1000, "disabled", false, "sourceRanges", world.Items("0.0.0.0/0"),
 			"allowed", world.Items(world.Obj("IPProtocol", "tcp", "ports", world.Items("22"))))
 	})))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", true)
-	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("10.0.0.0/8")) })))
+	s.requireNoError(s.gcp.Change(changeWith(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("10.0.0.0/8")) })))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", false)
-	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("0.0.0.0/0")) })))
+	s.requireNoError(s.gcp.Change(changeWith(func(c *simgcp.Change) { c.Patch = world.Obj("sourceRanges", world.Items("0.0.0.0/0")) })))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", true)
-	s.requireNoError(s.gcp.Change(with(func(c *simgcp.Change) { c.Gone = true })))
+	s.requireNoError(s.gcp.Change(changeWith(func(c *simgcp.Change) { c.Gone = true })))
 	s.awaitFinding(entity, "gcp-fw-ssh-open", false)
 }

@@ -31,13 +31,13 @@ func TestTracesFollowRequestsRunsAndEvents(t *testing.T) {
 	awaitTrace(t, spans, "account-credential-relationship", "job validate", "queue wait", "job collect", "collect AWS.EC2.SecurityGroup", "job judge", "evaluate rules", "SELECT", "INSERT")
 	awaitTrace(t, spans, "/events/aws", "changed resources", "read changed resources", "save changed resources", "evaluate rules", "SELECT", "UPDATE")
 	all := spans.GetSpans()
-	if got := namesIn(all, func(s tracetest.SpanStub) bool { return s.SpanContext.TraceID().String() == id }); !strings.Contains(got, " GET /v1/entities/schema ") {
+	if got := namesIn(all, func(span tracetest.SpanStub) bool { return span.SpanContext.TraceID().String() == id }); !strings.Contains(got, " GET /v1/entities/schema ") {
 		t.Errorf("the trace of the caller lacks its request; its spans are%s", got)
 	}
-	for _, s := range all {
-		for _, a := range s.Attributes {
+	for _, span := range all {
+		for _, a := range span.Attributes {
 			if strings.Contains(a.Value.Emit(), "Bearer") || strings.Contains(a.Value.Emit(), "ExternalId") {
-				t.Errorf("span %s has %s", s.Name, a.Value.Emit())
+				t.Errorf("span %s has %s", span.Name, a.Value.Emit())
 			}
 		}
 	}
@@ -69,8 +69,8 @@ func awaitTrace(t *testing.T, spans *tracetest.InMemoryExporter, route string, n
 	}
 }
 
-// missingSpans returns those of the names with which the name of no span in a trace begins. It considers the traces
-// that begin with a request to the route, and returns the result for the most complete one.
+// missingSpans returns the names that a trace lacks: no span of the trace has a name that begins with them. Of the
+// traces that begin with a request to the route, it takes the most complete one.
 func missingSpans(all tracetest.SpanStubs, route string, names []string) []string {
 	missing := names
 	for _, s := range all {

@@ -26,7 +26,7 @@ func TestRunsUnderFaults(t *testing.T) {
 	if os.Getenv("VIGIL_TORTURE") != "" {
 		rounds = 34
 	}
-	files := openFiles() // the test is not parallel, so all of these are its own
+	files := openFiles() // no other test opens files at the same time, because this test is not parallel
 	t.Run("clouds", func(t *testing.T) {
 		for _, p := range []posture.Provider{posture.AWS, posture.Azure, posture.GCP} {
 			t.Run(string(p), func(t *testing.T) {
@@ -107,7 +107,7 @@ func (c *chaos) round(t *testing.T, number int) {
 	}
 }
 
-// removeOne removes a resource of an account, on which no other depends, from the cloud.
+// removeOne removes from the cloud a resource of an account. No other resource depends on it.
 func (c *chaos) removeOne(t *testing.T, account int) {
 	var candidates []posture.EntityID
 	for id, e := range c.existing[account] {

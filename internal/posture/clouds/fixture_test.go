@@ -121,7 +121,7 @@ func (r *fixture) simulate(g *gateway.Gateway) (key, secret string) {
 		c := simazure.New(simazure.Options{Seed: 2, Subscriptions: 2, Size: size, Users: 5, Shares: shares, Today: today}, g.Faults)
 		handle(g, simazure.Hosts, c)
 		for i, s := range c.Subscriptions() {
-			r.accounts[i] = s.Access(org, c.Reader(false))
+			r.accounts[i] = s.Access(org, c.Reader(simazure.PublicCloud))
 		}
 		r.loose = "Azure.Compute.Disk"
 		r.remove = func(e posture.Entity) error { return c.Change(simazure.Change{ID: e.XID, Gone: true}) }
@@ -183,7 +183,7 @@ func (r *fixture) collect(t *testing.T, id posture.AccountID) posture.Run {
 		t.Error(err)
 		return run
 	}
-	if err := r.sweep.Work(t.Context(), org, run.ID, false); err != nil {
+	if err := r.sweep.Work(t.Context(), org, run.ID, false); err != nil { // false: no retry
 		t.Error(err)
 	}
 	if run, err = r.store.Run(t.Context(), org, run.ID); err != nil {

@@ -79,7 +79,7 @@ func serviceOf(host string) (provider, service string) {
 		if n := len(parts); n > 1 && awsRegion.MatchString(parts[n-1]) {
 			parts = parts[:n-1]
 		}
-		return string(posture.AWS), parts[len(parts)-1] // a bucket's name precedes it
+		return string(posture.AWS), parts[len(parts)-1] // a bucket or an account may precede the service
 	}
 	first, _, _ := strings.Cut(host, ".")
 	if service, ok := azureServices[first]; ok {

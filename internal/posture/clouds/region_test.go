@@ -55,7 +55,7 @@ func TestRunOfARegion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.sweep.Work(t.Context(), org, run.ID, false); err != nil {
+			if err := r.sweep.Work(t.Context(), org, run.ID, false); err != nil { // false: no retry
 				t.Fatal(err)
 			}
 			known, _ := r.known(t, id)

@@ -90,7 +90,7 @@ func needsAccount(a posture.Aggregation) bool {
 // countCells aggregates the stored counts of cells.
 func (s *selection) countCells(a posture.Aggregation, c *counter) error {
 	var args []any
-	if s.accountNos == nil && !needsAccount(a) {
+	if s.accountNos == nil && !needsAccount(a) { // the totals of the organisation are enough
 		where := s.cellWhere(&args)
 		_, err := countRows(s.tx, c, `SELECT '', type, region, count FROM entity_tally WHERE `+where, args...)
 		return err
@@ -122,9 +122,9 @@ func (s *selection) countHits(c *counter) (int, error) {
 		JOIN entity_partition p ON p.account_no = c.account_no`, args...)
 }
 
-// countByCell adds to the counter what a query of distributed tables returns: rows of a cell
-// and a count. The accounts of the cells, which are in another table, are read separately. It
-// returns the sum of the counts.
+// countByCell runs a query of distributed tables that returns a cell id and a count in each row,
+// and adds the counts to the counter. The accounts of the cells, which are in another table, are
+// read separately. countByCell returns the sum of the counts.
 func (s *selection) countByCell(c *counter, text string, args []any) (total int, err error) {
 	type row struct {
 		cell int64
@@ -153,17 +153,18 @@ func (s *selection) countByCell(c *counter, text string, args []any) (total int,
 	return total, nil
 }
 
-// countRows adds the rows of a query of account, type, region and count. It returns
-// the sum of the counts.
+// countRows runs a query that returns account, type, region and a count in each row, and adds
+// the counts to the counter. It returns the sum of the counts.
 func countRows(tx *sqldb.Tx, c *counter, text string, args ...any) (total int, err error) {
 	type row struct {
 		e posture.Entity
 		n int
 	}
-	for r, err := range sqldb.Each(tx, func(r sqldb.Row) (out row, err error) {
+	scan := func(r sqldb.Row) (out row, err error) {
 		err = r.Scan(&out.e.Account, &out.e.Type, &out.e.Region, &out.n)
 		return out, err
-	}, text, args...) {
+	}
+	for r, err := range sqldb.Each(tx, scan, text, args...) {
 		if err != nil {
 			return 0, err
 		}

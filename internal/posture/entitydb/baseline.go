@@ -67,7 +67,7 @@ func (l *baseline) ready() error {
 		return nil
 	}
 	err := l.spill()
-	l.buf, l.from = nil, l.count
+	l.buf, l.from = nil, l.count // no window is loaded
 	return err
 }
 
@@ -81,7 +81,7 @@ func (l *baseline) entryAt(index int) (k baselineEntry, err error) {
 	b := l.buf[(index-l.from)*baselineEntrySize:]
 	copy(k.id[:], b)
 	copy(k.hash[:], b[len(k.id):])
-	k.rowID = int64(binary.LittleEndian.Uint64(b[2*len(k.id):]))
+	k.rowID = int64(binary.LittleEndian.Uint64(b[len(k.id)+len(k.hash):]))
 	return k, nil
 }
 
@@ -141,8 +141,8 @@ func (l *baseline) find(id digest) (position int, ok bool, err error) {
 	return 0, false, nil
 }
 
-// makeIndex builds the hash table, half of it empty. A slot holds 32 bits of the id
-// and the position plus one.
+// makeIndex builds the hash table, half of which stays empty. A slot holds a tag in its upper
+// 32 bits and the position plus one in its lower ones; it is 0 if empty.
 func (l *baseline) makeIndex() error {
 	l.index = make([]uint64, 2*l.count+1)
 	for i := range l.count {
@@ -159,7 +159,7 @@ func (l *baseline) makeIndex() error {
 	return nil
 }
 
-// slot returns the first slot of an id and the bits of it that a slot holds.
+// slot returns the slot at which the search for an id begins, and the tag: 32 bits of the id.
 func (l *baseline) slot(id digest) (slot int, tag uint64) {
 	return int(binary.LittleEndian.Uint64(id[:8]) % uint64(len(l.index))), uint64(binary.LittleEndian.Uint32(id[8:]))
 }

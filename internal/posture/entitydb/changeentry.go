@@ -8,7 +8,7 @@ import (
 	"vigil/internal/posture"
 )
 
-// changeTypes maps the encoding of a change type to it.
+// changeTypes lists the change types. The encoding of a type is its index.
 var changeTypes = []posture.ChangeType{posture.Added, posture.Updated, posture.Deleted}
 
 func changeCode(t posture.ChangeType) byte { return byte(slices.Index(changeTypes, t)) }

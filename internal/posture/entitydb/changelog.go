@@ -41,12 +41,13 @@ func (s *Store) ChangeLog(ctx context.Context, org posture.OrgID, id posture.Ent
 }
 
 // changeLog returns the change log of an entity of an account, newest first, or nil if
-// it never existed.
+// the entity never existed.
 //
 // The addition of an entity is not stored: changeLog starts from the current state and
 // reverts one change after the other, which yields the state at the addition.
 func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([]posture.EntityChange, error) {
-	args := []any{idHashOf(accountNo, idDigest(id))}
+	idHash := idHashOf(accountNo, idDigest(id))
+	args := []any{idHash}
 	where := inAccount(tx, &args, accountNo)
 	rows, err := sqldb.Query(tx, scanChange, `
 		SELECT generation, row_id, at, gone, created, body
@@ -65,7 +66,7 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 		return nil, err
 	}
 	l := logReader{store: s, tx: tx, id: id}
-	if current, ok := found[id]; ok && removal.removedAt != 0 {
+	if current, ok := found[id]; ok && removal.removedAt != 0 { // the account was removed, but this row not yet
 		l.addRemoval(current.entity, removal.removedAt)
 	} else if ok {
 		l.begin(current.entity)
@@ -76,7 +77,7 @@ func (s *Store) changeLog(tx *sqldb.Tx, accountNo int64, id posture.EntityID) ([
 		}
 	}
 	l.addCreation()
-	return l.log, addCauses(tx, accountNo, args[0].(int64), l.log)
+	return l.log, addCauses(tx, accountNo, idHash, l.log)
 }
 
 // addCauses adds cause and origin to the entries of an entity's change log, from the
@@ -142,17 +143,18 @@ func (l *logReader) addCreation() {
 	}
 	c := posture.Compare(posture.Entity{}, l.state)
 	c.At, c.Edges = l.state.Created, nil // edges are not reverted
-	l.log, l.alive = append(l.log, c), false
+	l.log = append(l.log, c)
+	l.alive = false
 }
 
 // read reverts the change of one row.
 func (l *logReader) read(row changeRow) error {
 	if row.removed {
 		last, err := l.removedEntity(row)
-		if err != nil || last.ID != l.id {
+		if err != nil || last.ID != l.id { // another entity with the same id hash
 			return err
 		}
-		l.addCreation()
+		l.addCreation() // if the entity was added again after this removal
 		l.addRemoval(last, row.changedAt)
 		return nil
 	}

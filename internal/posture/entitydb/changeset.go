@@ -19,13 +19,13 @@ type changeSet struct {
 	part       partition
 	generation int64 // of these changes
 	changedAt  int64
-	cells      []*cell // of the type
-	dirty      map[int64]bool
+	cells      []*cell        // of the type
+	dirty      map[int64]bool // ids of the cells to save
 	tokens     *tokenizer
 	rows       *rowWriter
 	ledger     *ledger
-	tally      map[string]int64 // by region
-	changed    []int64
+	tally      map[string]int64 // change of the number of entities, by region
+	changed    []int64          // row ids
 	removed    []posture.EntityID
 	feed       feedEntry
 }
@@ -172,6 +172,7 @@ func (c *changeSet) update(items []stagedEntity) error {
 			}
 		}
 		if diff := posture.Compare(before, after); !diff.Empty() {
+			// In the order of changeColumns; only removals set gone and created.
 			log = append(log, []any{row.idHash, c.generation, row.rowID, c.changedAt, false, int64(0), appendChange(nil, after.ID, diff)})
 			c.feed.add(posture.Updated, row.idHash)
 		}
@@ -188,8 +189,8 @@ func (c *changeSet) update(items []stagedEntity) error {
 	return c.log(log)
 }
 
-// oldTokens returns the tokens that a row is indexed by. PostgreSQL has them in the
-// row and does not need them.
+// oldTokens returns the tokens that a row is indexed by, which SQLite needs to change the
+// index. For PostgreSQL, which has the tokens in the row, it returns nil.
 func (c *changeSet) oldTokens(row entityRow, in *cell) ([]token, error) {
 	if c.tx.Dialect() == sqldb.Postgres {
 		return nil, nil
@@ -209,8 +210,8 @@ func (c *changeSet) log(rows [][]any) error {
 
 // remove removes entities.
 func (c *changeSet) remove(rowIDs []int64) error {
-	for part := range slices.Chunk(rowIDs, batch) {
-		old, err := readRows(c.tx, part)
+	for chunk := range slices.Chunk(rowIDs, batch) {
+		old, err := readRows(c.tx, chunk)
 		if err != nil {
 			return err
 		}

@@ -6,10 +6,10 @@ import (
 	"vigil/internal/sqldb/dbcopy"
 )
 
-// CopyWriter writes entities that are copied from another database, with their tokens,
-// which each engine indexes in its own way.
+// CopyWriter returns a writer of entities that are copied from another database. It computes
+// their tokens and does not copy them, because each engine indexes entities in its own way.
 func CopyWriter() dbcopy.Writer {
-	s := New(nil)
+	s := New(nil) // without a database: copyRows uses only its transaction
 	return dbcopy.Writer{
 		Table:   "entity",
 		Needs:   []string{"entity_cell", "entity_partition"},

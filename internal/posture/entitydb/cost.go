@@ -8,8 +8,8 @@ import (
 )
 
 // AggregationCost implements [posture.EntityStore]. The cost is an upper bound: it counts
-// all entities in the accounts, types and regions of the filter, also those that its other
-// conditions exclude.
+// all entities in the accounts, types and regions of the filter, also those that the other
+// conditions of the filter exclude.
 func (s *Store) AggregationCost(ctx context.Context, org posture.OrgID, f posture.EntityFilter, aggregations map[string]posture.Aggregation) (rows int, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		sel, err := s.selectEntities(tx, org, f)
@@ -23,7 +23,7 @@ func (s *Store) AggregationCost(ctx context.Context, org posture.OrgID, f postur
 			}
 		}
 		if sel.plan != nil {
-			passes = max(passes, 1) // the total
+			passes = max(passes, 1) // the total needs one
 		}
 		if passes == 0 {
 			return nil

@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// stillCurrent records a complete collection of a scope that changed nothing. It
-// reports false if no earlier collection, successful or failed, is recorded.
+// stillCurrent updates the coverage of a scope after a complete collection that found no
+// changes. It reports false if no earlier collection, successful or failed, is recorded.
 func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 	if tx.Distributed() {
 		return s.stillCurrentInShard(tx, scope)
@@ -29,8 +29,8 @@ func (s *Store) stillCurrent(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 }
 
 // stillCurrentInShard is stillCurrent for distributed tables. It looks the account up
-// first: the tables account and entity_partition are on the coordinator only, so that an
-// UPDATE that runs in a shard cannot join them.
+// first: an UPDATE that runs in a shard cannot join the tables account and
+// entity_partition, which are on the coordinator only.
 func (s *Store) stillCurrentInShard(tx *sqldb.Tx, scope posture.Scope) (bool, error) {
 	p, err := livePartition(tx, scope.Org, scope.Account)
 	if err != nil || p.accountNo == 0 {
@@ -139,7 +139,10 @@ func timeOrZero(ms int64) time.Time {
 // addRegions sets Coverage.Regions, the regions of each scope's entities. They may differ
 // from Coverage.Region, the region of the scope.
 func addRegions(tx *sqldb.Tx, accountNo int64, all []posture.Coverage) error {
-	scan := func(r sqldb.Row) (c cell, err error) { return c, r.Scan(&c.typ, &c.scope, &c.region) }
+	scan := func(r sqldb.Row) (c cell, err error) {
+		err = r.Scan(&c.typ, &c.scope, &c.region)
+		return c, err
+	}
 	for c, err := range sqldb.Each(tx, scan, `
 		SELECT type, scope, region
 		FROM entity_cell

@@ -12,8 +12,8 @@ import (
 // many rows are distributed by account, so that reads and writes of an account need one node.
 // The other tables stay on the coordinator.
 //
-// Citus needs a column to distribute by: account_no. The tables entity, entity_ledger and
-// entity_change have this column only in a cluster, because their keys contain the number.
+// Citus needs a column to distribute by: account_no. Without a cluster, the tables entity,
+// entity_ledger and entity_change do not have this column: their keys contain the number.
 //
 // Citus has no snapshot over several nodes. The generation of an account is therefore in
 // entity_state, on the node of its entities, and not in entity_partition: a reader could
@@ -78,16 +78,16 @@ func sameAccount(tx *sqldb.Tx, left, right string) string {
 	return fmt.Sprintf(" AND %s = %s", left, right)
 }
 
-// execEach runs a statement for each row, in the shard of the row's account. The first
-// argument must be a number that contains the account number in its bits from shift on.
+// execEach runs a statement for each row of arguments, in the shard of the row's account. The
+// first argument of a row must be a number that has the account number in its bits from shift on.
 func execEach(tx *sqldb.Tx, text string, shift int, rows iter.Seq[[]any]) error {
 	if tx.Distributed() {
-		n := 0
+		given := 0 // arguments of each row; withAccount appends one
 		for row := range rows {
-			n = len(row)
+			given = len(row)
 			break
 		}
-		text += fmt.Sprintf(" AND account_no = $%d", n+1)
+		text += fmt.Sprintf(" AND account_no = $%d", given+1)
 		rows = withAccount(shift, rows)
 	}
 	_, err := tx.ExecEach(text, rows)
@@ -124,8 +124,8 @@ func GenerationTable(tx *sqldb.Tx) string {
 	return "entity_partition"
 }
 
-// readState reads generation and cells of a partition from entity_state if the tables are
-// distributed.
+// readState sets generation and cells of a partition to those in entity_state if the tables
+// are distributed. Otherwise the row of the partition already has them.
 func readState(tx *sqldb.Tx, p *partition) error {
 	if !tx.Distributed() {
 		return nil

@@ -24,8 +24,8 @@ func newEncoder(s posture.Scope) *encoder {
 }
 
 // encode normalises, encodes and hashes an entity. It returns an error if the entity
-// does not belong to the scope. The returned document is valid until the next call;
-// the id is not hashed, because few callers need it.
+// does not belong to the scope. The returned document is valid until the next call. The
+// member id is not set: of an unchanged entity, a recording does not need the hash of the id.
 func (enc *encoder) encode(e *posture.Entity) (stagedEntity, error) {
 	if e.Type != enc.scope.Type || e.Account != enc.scope.Account {
 		return stagedEntity{}, fault.New(fault.Invalid, "entity %q of type %s and account %s is not of type %s and account %s",

@@ -147,8 +147,8 @@ type feedItem struct {
 	listedChange
 }
 
-// listChanges returns up to size changes of the commits, and the position of the one
-// after them. The first commit may begin within the previous page.
+// listChanges returns up to size changes of the commits, beginning at from, and the position
+// of the next change. The previous page may already have some changes of the first commit.
 func listChanges(commits []feedCommit, from feedPosition, size int) (items []feedItem, next string, err error) {
 	for _, c := range commits {
 		listed, err := readListed(c.accountNo, c.changes)
@@ -210,7 +210,8 @@ type feedReader struct {
 	changes     map[int64][]changeRow      // by id hash, oldest first
 }
 
-// load reads the entities and the entries of their change logs.
+// load reads the entities and the entries of their change logs. Of removals it reads all: an
+// entity that was added or updated may have been removed in a later generation.
 func (r *feedReader) load() error {
 	slices.Sort(r.hashes)
 	slices.Sort(r.generations)
@@ -260,7 +261,7 @@ func (r *feedReader) change(item feedItem) (change posture.FeedChange, found boo
 		e, found, err = r.entity(item, func(e posture.Entity) bool { return e.ID == id })
 	case posture.Deleted:
 		e, found, err = r.removed(item, func(row changeRow, _ posture.Entity) bool { return row.generation == item.generation })
-	default:
+	default: // added: the change log has no entry, so the time of creation identifies the entity
 		e, found, err = r.entity(item, func(e posture.Entity) bool { return sqldb.Millis(e.Created) == item.changedAt })
 	}
 	change.ChangeType, change.Change.Cause, change.Change.ChangeOrigin = item.typ, item.cause(), item.origin

@@ -29,7 +29,7 @@ type indexChange struct {
 // maxIndexChanges bounds the index changes that a recording collects in memory.
 const maxIndexChanges = 4096
 
-// Finish implements [sqldb.Finisher]. The work is []indexChange.
+// Finish implements [sqldb.Finisher]. Each element of work is an []indexChange.
 func (ftsIndex) Finish(tx *sqldb.Tx, work []any) error {
 	var all []indexChange
 	for _, each := range work {

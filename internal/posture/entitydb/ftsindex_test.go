@@ -31,7 +31,8 @@ func TestIndexFollowsChanges(t *testing.T) {
 					}
 				}
 				if round == 7 {
-					_, err := RemoveAccount(tx, posture.AccountRef{Org: "org", Account: "1"}, 1, false)
+					const at, later = 1, false
+					_, err := RemoveAccount(tx, posture.AccountRef{Org: "org", Account: "1"}, at, later)
 					return err
 				}
 				return nil
@@ -107,7 +108,8 @@ func (s *Store) record(tx *sqldb.Tx, scope posture.Scope, es []posture.Entity) e
 			return err
 		}
 	}
-	return r.commit(tx, true)
+	const complete = true
+	return r.commit(tx, complete)
 }
 
 // indexEntries returns the number of occurrences of each index entry.

@@ -95,7 +95,7 @@ func (s *Store) ChangesSince(ctx context.Context, org posture.OrgID, account pos
 		if err != nil {
 			return err
 		}
-		ok = int64(len(deltas)) == p.generation-generation
+		ok = int64(len(deltas)) == p.generation-generation // false if old deltas were deleted
 		if !ok {
 			return nil
 		}

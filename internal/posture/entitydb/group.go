@@ -27,17 +27,17 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 	if err != nil {
 		return 0, false, err
 	}
-	g := groupKey{selection: s}
-	g.aggregation(a)
-	columns := append([]string{"row_id"}, g.values...)
+	key := groupKey{selection: s}
+	key.add(a)
+	columns := append([]string{"row_id"}, key.values...)
 	if s.tx.Distributed() {
 		columns = append(columns, "account_no")
 	}
 	text := fmt.Sprintf(`SELECT min(row_id), count(*) FROM (SELECT %s FROM %s) AS e`, strings.Join(columns, ", "), from)
-	if len(g.cell) > 0 {
+	if len(key.cell) > 0 {
 		text += fmt.Sprintf(` JOIN entity_cell c ON c.id = e.row_id >> %d%s`, memberBits, sameAccount(s.tx, "c.account_no", "e.account_no"))
 	}
-	text += fmt.Sprintf(` GROUP BY %s LIMIT %d`, strings.Join(append(g.cell, g.names...), ", "), maxGroups+1)
+	text += fmt.Sprintf(` GROUP BY %s LIMIT %d`, strings.Join(append(key.cell, key.names...), ", "), maxGroups+1)
 	groups, err := sqldb.Query(s.tx, func(r sqldb.Row) (g tokenGroup, err error) {
 		err = r.Scan(&g.rowID, &g.count)
 		return g, err
@@ -58,7 +58,7 @@ func (s *selection) countGroups(a posture.Aggregation, c *counter) (total int, o
 // addGroups decodes one entity of each group and adds it with the count of the group.
 func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *counter) error {
 	var fields projection
-	fields.aggregation(a)
+	fields.addAggregation(a)
 	for len(groups) > 0 {
 		part := groups[:min(1000, len(groups))]
 		groups = groups[len(part):]
@@ -90,9 +90,9 @@ func (s *selection) addGroups(groups []tokenGroup, a posture.Aggregation, c *cou
 	return nil
 }
 
-// groupSource returns the rows of the selection as SQL to follow FROM. With a plan, which finds
-// the rows by other tokens, these are all rows of the selection (whole is true). Without one,
-// they are only the rows that have the attribute, which its tokens find.
+// groupSource returns the rows to group as SQL to follow FROM. If the selection has a plan, they
+// are all rows that the plan finds (whole is true). Otherwise they may be only the rows of the
+// selection that have the attribute (whole is false).
 func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, whole bool, err error) {
 	if s.plan != nil {
 		return s.source(s.rows(), args), true, nil
@@ -117,13 +117,14 @@ func (s *selection) groupSource(a posture.Attribute, args *[]any) (text string, 
 	return "entity WHERE " + hasAttribute + " AND (" + strings.Join(terms, " OR ") + ")" + s.inShards(), false, nil
 }
 
-// attributeCondition returns the condition that rows have an attribute: one that uses the GIN
-// index if at most a tenth has it, otherwise one that is fast to evaluate in a scan.
+// attributeCondition returns the condition that rows have an attribute. If fewer rows have it
+// than a tenth of the selected ones, the condition uses the GIN index. Otherwise it is one that is
+// fast to evaluate in a scan.
 //
-// The number is the planner's estimate from EXPLAIN: it reads only statistics, while
-// counting would read the index entries of every matching row first.
+// The number of rows that have the attribute is the planner's estimate from EXPLAIN: it reads only
+// statistics, while counting would read the index entries of every matching row first.
 func (s *selection) attributeCondition(a posture.Attribute) (string, error) {
-	t, ok := s.hasToken(a)
+	t, ok := s.presenceToken(a)
 	if !ok {
 		return "TRUE", nil
 	}
@@ -175,7 +176,8 @@ type groupKey struct {
 	names     []string // aliases of values
 }
 
-func (k *groupKey) aggregation(a posture.Aggregation) {
+// add adds the expressions of an aggregation and of those nested in it.
+func (k *groupKey) add(a posture.Aggregation) {
 	switch {
 	case a.Of.Kind != posture.FieldAttribute || a.Of.Name == posture.FieldName:
 		n := k.selection.tokenInterval(a.Of)
@@ -190,7 +192,7 @@ func (k *groupKey) aggregation(a posture.Aggregation) {
 		k.cell = append(k.cell, "c.type")
 	}
 	for _, sub := range a.Sub {
-		k.aggregation(sub)
+		k.add(sub)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestRolledBackNumbersAreNotCached covers write transactions that read cells, which they may have made themselves:
-// when they are rolled back, the number of a cell can get another meaning.
+// TestRolledBackNumbersAreNotCached reads cells in transactions. A write transaction may have created the
+// cells itself. If it is rolled back, their numbers are assigned again, so they must not be cached.
 func TestRolledBackNumbersAreNotCached(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -28,7 +28,7 @@ func TestRolledBackNumbersAreNotCached(t *testing.T) {
 			{"a write", func(fn func(tx *sqldb.Tx) error) error { return db.Write(t.Context(), fn) }, nil, true},
 			{"a read", func(fn func(tx *sqldb.Tx) error) error { return db.Read(t.Context(), fn) }, nil, true},
 		} {
-			s := New(db)
+			s := New(db) // its cache is empty
 			var cells []int64
 			err := tt.run(func(tx *sqldb.Tx) error {
 				rows, err := sqldb.Query(tx, scanRow, `SELECT `+rowColumns+` FROM entity`)

@@ -14,6 +14,7 @@ import (
 // One row covers 1<<ledgerBits neighbouring entities.
 const ledgerBits = 6
 
+// An encoded entry is the position within the ledger row and the two hashes.
 const entrySize = 2 + len(digest{}) + len(digest{})
 
 // An entry holds the hashes of one entity.
@@ -177,7 +178,7 @@ func mergeEntries(row int64, old []byte, changes []ledgerChange) []byte {
 		b = append(b, c.id[:]...)
 		b = append(b, c.hash[:]...)
 	}
-	upTo := func(rowID int64) {
+	upTo := func(rowID int64) { // applies the changes of entities up to a row id
 		for ; len(changes) > 0 && changes[0].rowID <= rowID; changes = changes[1:] {
 			if len(changes) == 1 || changes[1].rowID != changes[0].rowID {
 				put(changes[0])

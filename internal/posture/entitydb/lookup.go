@@ -51,7 +51,7 @@ func (s *Store) EntitiesOf(ctx context.Context, org posture.OrgID, account postu
 	return found, err
 }
 
-// tryPartitions calls try for each account that the entity may belong to, until it
+// tryPartitions calls try for each account that the entity may belong to, until try
 // reports true. An id contains its account between dots, but names may contain dots
 // too, so every part of the id that is an account of the organisation is tried.
 func (s *Store) tryPartitions(tx *sqldb.Tx, org posture.OrgID, id posture.EntityID, try func(accountNo int64) (bool, error)) (bool, error) {
@@ -112,7 +112,7 @@ func (s *Store) findRows(tx *sqldb.Tx, accountNo int64, ids []posture.EntityID) 
 	return s.findRowsWhere(tx, accountNo, ids, inAccount)
 }
 
-// findRowsWhere is findRows with a further condition.
+// findRowsWhere returns those of the entities whose rows meet a further condition.
 func (s *Store) findRowsWhere(
 	tx *sqldb.Tx, accountNo int64, ids []posture.EntityID, condition func(tx *sqldb.Tx, args *[]any, accountNo int64) string,
 ) (map[posture.EntityID]storedEntity, error) {

@@ -36,7 +36,7 @@ const maxCandidates = 10_000
 
 // fullPage returns up to limit entities after a position. The index may find rows that
 // the filter does not match: only the prefixes of long words of names are indexed, and
-// hashes can collide. After maxCandidates rows the page ends early and the next continues.
+// hashes can collide. After maxCandidates rows the page ends early, and the next page continues.
 func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, err error) {
 	rows, total, err := s.page(after, limit+1) // one more, to know whether there is a next page
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, e
 		if err != nil {
 			return page, err
 		}
-		page.Total -= len(rows) - len(entities)
+		page.Total -= len(rows) - len(entities) // rows that the filter does not match
 		missing := limit - len(page.Entities)
 		if len(entities) > missing {
 			more, entities, positions = true, entities[:missing], positions[:missing]
@@ -63,7 +63,7 @@ func (s *selection) fullPage(after int64, limit int) (page posture.EntityPage, e
 			return page, nil
 		}
 		after = rows[len(rows)-1].rowID
-		if full {
+		if full { // the next page begins after the last entity, not after the last row read
 			after = positions[len(positions)-1]
 		}
 		if full || candidates >= maxCandidates {
@@ -119,8 +119,11 @@ func (s *selection) page(after int64, limit int) (rows []entityRow, total int, e
 	} else {
 		rows, err = s.cellPage(after, limit)
 	}
-	if err != nil || after < 0 && len(rows) < limit {
-		return rows, len(rows), err
+	if err != nil {
+		return nil, 0, err
+	}
+	if after < 0 && len(rows) < limit { // the first page has all matches
+		return rows, len(rows), nil
 	}
 	total, err = s.count()
 	return rows, total, err
@@ -221,13 +224,13 @@ func (s *selection) cellsFrom(id int64, limit int) ([]cell, error) {
 func (s *selection) rowsOf(cells []cell, limit int) ([]entityRow, error) {
 	var whole []span
 	remaining := limit
-	for i, c := range cells {
+	for _, c := range cells {
 		if int64(remaining) < c.count {
 			rows, err := s.rowsIn(whole, limit)
 			if err != nil {
 				return nil, err
 			}
-			last, err := s.rowsIn([]span{cellSpan(cells[i].id)}, limit-len(rows))
+			last, err := s.rowsIn([]span{cellSpan(c.id)}, limit-len(rows))
 			return append(rows, last...), err
 		}
 		remaining -= int(c.count)

@@ -191,8 +191,8 @@ type planner struct {
 	types []posture.EntityType // that the organisation has entities of
 }
 
-// one returns the plan for entities with any of the values.
-func (p planner) one(kind byte, values []string) plan {
+// hasAny returns the plan for entities with any of the values.
+func (p planner) hasAny(kind byte, values []string) plan {
 	ps := make([]plan, len(values))
 	for i, v := range values {
 		ps[i] = hit(newToken(p.org, kind, "", v))
@@ -223,7 +223,7 @@ func (p planner) planByTypes(f func(posture.EntityType) bool) plan {
 		}
 	}
 	if len(names) <= len(others) {
-		return p.one(typeToken, names)
+		return p.hasAny(typeToken, names)
 	}
 	return and(others...)
 }
@@ -232,10 +232,12 @@ func (p planner) planByTypes(f func(posture.EntityType) bool) plan {
 // want is false, for which it is false.
 func (p planner) condition(c posture.Condition, want bool) plan {
 	switch c := c.(type) {
-	case posture.AllOf: // it is false if any part is
-		return p.joinPlans(c, want, want)
-	case posture.AnyOf: // it is false if all parts are
-		return p.joinPlans(c, want, !want)
+	case posture.AllOf: // true if all parts are true, false if any part is false
+		conjunction := want
+		return p.joinPlans(c, want, conjunction)
+	case posture.AnyOf: // true if any part is true, false if all parts are false
+		conjunction := !want
+		return p.joinPlans(c, want, conjunction)
 	case posture.Not:
 		return p.condition(c.Part, !want)
 	case posture.Equal:
@@ -253,19 +255,18 @@ func (p planner) condition(c posture.Condition, want bool) plan {
 	return always(false)
 }
 
-// joinPlans returns the conjunction (all is true) or disjunction of the plans of parts.
-func (p planner) joinPlans(parts []posture.Condition, want, all bool) plan {
+// joinPlans returns the conjunction or disjunction of the plans of parts.
+func (p planner) joinPlans(parts []posture.Condition, want, conjunction bool) plan {
 	ps := make([]plan, len(parts))
 	for i, part := range parts {
 		ps[i] = p.condition(part, want)
 	}
-	if all {
+	if conjunction {
 		return and(ps...)
 	}
 	return or(ps...)
 }
 
-// hitOrMiss returns hit or miss.
 func hitOrMiss(t token, want bool) plan {
 	if want {
 		return hit(t)
@@ -273,7 +274,8 @@ func hitOrMiss(t token, want bool) plan {
 	return miss(t)
 }
 
-// property returns hit, or miss excluding entities whose property is unknown.
+// property returns the plan for entities that have a token of a property or, if want is false,
+// that do not have it. The latter excludes entities whose property is unknown.
 func (p planner) property(name string, t token, want bool) plan {
 	if want {
 		return hit(t)
@@ -281,7 +283,7 @@ func (p planner) property(name string, t token, want bool) plan {
 	return and(miss(t), miss(newToken(p.org, unknownToken, name, "")))
 }
 
-// tag returns hit, or miss excluding entities whose tags are unknown.
+// tag is property for a token of a tag. If tags are unknown, so is the property TagsUnread.
 func (p planner) tag(t token, want bool) plan { return p.property(posture.TagsUnread, t, want) }
 
 func (p planner) equal(c posture.Equal, want bool) plan {
@@ -292,7 +294,10 @@ func (p planner) equal(c posture.Equal, want bool) plan {
 	case posture.TagAttribute:
 		return p.tag(newToken(p.org, tagToken, a.Name, c.Value), want)
 	}
-	matches := func(v string) bool { return (posture.Fold(v) == posture.Fold(c.Value)) == want }
+	accepts := func(v string) bool {
+		equal := posture.Fold(v) == posture.Fold(c.Value)
+		return equal == want
+	}
 	switch a.Name {
 	case posture.FieldType:
 		return hitOrMiss(newToken(p.org, typeToken, "", c.Value), want)
@@ -303,9 +308,9 @@ func (p planner) equal(c posture.Equal, want bool) plan {
 	case posture.FieldAccount, posture.FieldPartition:
 		return hitOrMiss(newToken(p.org, accountToken, "", c.Value), want)
 	case posture.FieldService:
-		return p.planByTypes(func(t posture.EntityType) bool { return matches(t.Service()) })
+		return p.planByTypes(func(t posture.EntityType) bool { return accepts(t.Service()) })
 	case posture.FieldProvider:
-		return p.planByTypes(func(t posture.EntityType) bool { return matches(string(t.Provider())) })
+		return p.planByTypes(func(t posture.EntityType) bool { return accepts(string(t.Provider())) })
 	}
 	return always(false)
 }
@@ -315,7 +320,7 @@ func (p planner) equal(c posture.Equal, want bool) plan {
 func source(d sqldb.Dialect, org posture.OrgID, p plan, in span, args *[]any) string {
 	if d == sqldb.Postgres {
 		allToken := newToken(org, everyToken, "", "")
-		if !isPositive(p) { // otherwise it would match other organisations
+		if !isPositive(p) { // p alone also matches entities of other organisations
 			p = and(hit(allToken), p)
 		}
 		return "entity WHERE " + p.where() + in.where()
@@ -345,7 +350,12 @@ func isPositive(p plan) bool {
 	case allOf:
 		return slices.ContainsFunc(p, isPositive)
 	case anyOf:
-		return !slices.ContainsFunc(p, func(each plan) bool { return !isPositive(each) })
+		for _, each := range p {
+			if !isPositive(each) {
+				return false
+			}
+		}
+		return true
 	}
 	return false
 }

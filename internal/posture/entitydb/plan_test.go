@@ -22,7 +22,11 @@ func TestPlansStaySmall(t *testing.T) {
 		return posture.Equal{Attribute: posture.Attribute{Name: name}, Value: value}
 	}
 	not := func(c posture.Condition) posture.Condition { return posture.Not{Part: c} }
-	var notAbsent, notAny, notAWS posture.AllOf // no service without types, no service at all, and not AWS, repeatedly
+	var (
+		notAbsent posture.AllOf // for each of 100 services without types: not this service
+		notAny    posture.AllOf // for each of the services with types: not this service
+		notAWS    posture.AllOf // 100 times: not AWS
+	)
 	for i := range 100 {
 		notAbsent = append(notAbsent, not(field(posture.FieldService, fmt.Sprint("x", i))))
 		notAny = append(notAny, not(field(posture.FieldService, fmt.Sprint("S", i))))

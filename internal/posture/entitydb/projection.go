@@ -34,16 +34,16 @@ func (p *projection) addAttribute(a posture.Attribute) {
 	}
 }
 
-// aggregation adds the attributes that an aggregation counts by.
-func (p *projection) aggregation(a posture.Aggregation) {
+// addAggregation adds the attributes that an aggregation counts by.
+func (p *projection) addAggregation(a posture.Aggregation) {
 	p.addAttribute(a.Of)
 	for _, sub := range a.Sub {
-		p.aggregation(sub)
+		p.addAggregation(sub)
 	}
 }
 
-// filter adds the attributes that a filter compares.
-func (p *projection) filter(f posture.EntityFilter) {
+// addFilter adds the attributes that a filter compares.
+func (p *projection) addFilter(f posture.EntityFilter) {
 	p.name = p.name || len(f.Names)+len(f.NameWords) > 0
 	if f.Where != nil {
 		f.Where.EachAttribute(p.addAttribute)
@@ -60,7 +60,8 @@ func (c cellContext) entity() posture.Entity {
 	return posture.Entity{Type: c.typ, Account: c.account, Provider: c.provider, Region: c.region, Service: c.typ.Service()}
 }
 
-// mayContain reports whether a name may be one of names.
+// mayContain reports whether a name may be one of names. It accepts every name that is not ASCII,
+// because [posture.Fold] and EqualFold may disagree about it.
 func mayContain(names []string, name string) bool {
 	for _, n := range names {
 		if strings.EqualFold(n, name) {
@@ -95,8 +96,8 @@ func readProjected(doc []byte, h cellContext, fields *projection) (posture.Entit
 		e.ID = posture.EntityID(r.relative(h.idPrefix()))
 		e.Name = r.relative(string(e.ID))
 	} else {
-		r.skipRelative()
-		r.skipRelative()
+		r.skipRelative() // id
+		r.skipRelative() // name
 	}
 	if len(fields.properties)+len(fields.tags) == 0 {
 		if r.malformed {
@@ -104,7 +105,7 @@ func readProjected(doc []byte, h cellContext, fields *projection) (posture.Entit
 		}
 		return e, nil
 	}
-	r.text()
+	_ = r.text() // the XID
 	fields.found = fields.found[:0]
 	for range r.count() {
 		name := r.text()
@@ -136,7 +137,8 @@ func readProjected(doc []byte, h cellContext, fields *projection) (posture.Entit
 
 // skipRelative skips what relative would read.
 func (r *docReader) skipRelative() {
-	if r.uvarint()&1 == 0 {
+	isSuffix := r.uvarint()&1 == 1 // of the other text; see appendRelative
+	if !isSuffix {
 		r.text()
 	}
 }

@@ -31,7 +31,7 @@ type recording struct {
 	encoder  *encoder
 	baseline baseline
 	next     map[string]int      // position in baseline expected next, by region
-	versions map[int64]int64     // of the cells when the baseline was read
+	versions map[int64]int64     // of the cells when the baseline was read, by cell
 	fresh    map[uint32]struct{} // 32 bits of the id hashes of new entities
 	repeated map[digest]bool     // new entities that may have been put twice; true once written
 	stage    stage
@@ -88,7 +88,7 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 		return err
 	}
 	// Clouds list resources in the same order each time and most are unchanged, so the
-	// next baseline entry usually matches. The hash covers the id.
+	// next baseline entry usually matches. Equal hashes mean the same entity: they cover the id.
 	index, ok := r.next[item.region]
 	ok = ok && index < r.baseline.count
 	var old baselineEntry
@@ -123,8 +123,8 @@ func (r *recording) Put(_ context.Context, e posture.Entity) error {
 	return r.stage.add(item)
 }
 
-// putNew stages a new entity. To find duplicates it keeps 32 bits of each id hash;
-// ids that share them are compared in full at the commit.
+// putNew stages a new entity. To find duplicates, it keeps 32 bits of the hash of each id. If
+// two entities have these bits in common, the commit compares the whole hashes.
 func (r *recording) putNew(item stagedEntity) error {
 	part := binary.LittleEndian.Uint32(item.id[:])
 	if _, ok := r.fresh[part]; ok {
@@ -196,7 +196,7 @@ const batch = 250
 // save writes the differences. Entities that another writer changed since the
 // recording began are newer and stay.
 func (r *recording) save(c *changeSet, complete bool) error {
-	others, err := r.changedMeanwhile(c)
+	changedByOthers, err := r.changedMeanwhile(c)
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (r *recording) save(c *changeSet, complete bool) error {
 		if err != nil {
 			return err
 		}
-		if others[s.id] || r.markWritten(s) {
+		if changedByOthers[s.id] || r.markWritten(s) {
 			continue
 		}
 		if s.rowID != 0 {
@@ -243,7 +243,7 @@ func (r *recording) save(c *changeSet, complete bool) error {
 	}
 	var removed []int64
 	err = r.baseline.all(func(k baselineEntry, seen bool) {
-		if !seen && !others[k.id] {
+		if !seen && !changedByOthers[k.id] {
 			removed = append(removed, k.rowID)
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// reindex rebuilds the tokens of all entities if a migration asked for it because
-// their format changed. It resumes after an interruption.
+// reindex rebuilds the tokens of all entities if a migration asked for it, because the
+// format of tokens changed. It resumes after an interruption.
 func reindex(ctx context.Context, db *sqldb.DB) error {
 	s := New(db)
 	for more := true; more; {

@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sqldb/dbtest"
 )
 
-// TestMigrateRebuildsTheIndex migrates a database whose index has wrong tokens and is
-// marked to be rebuilt, as a migration does that changes their format.
+// TestMigrateRebuildsTheIndex migrates a database whose index has wrong tokens. Like a
+// migration that changes the format of tokens, the test marks the index to be rebuilt.
 func TestMigrateRebuildsTheIndex(t *testing.T) {
 	t.Parallel()
 	dbtest.Run(t, func(t *testing.T, db *sqldb.DB) {
@@ -70,7 +70,8 @@ func collectAll(t *testing.T, s *Store, a entitygen.Account) {
 				t.Fatal(err)
 			}
 		}
-		if err := r.Commit(t.Context(), true); err != nil {
+		const complete = true
+		if err := r.Commit(t.Context(), complete); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,7 +25,8 @@ type removal struct {
 // removalOf returns the removal of an account; its time is 0 if there is none.
 func removalOf(tx *sqldb.Tx, accountNo int64) (removal, error) {
 	r, err := sqldb.QueryOne(tx, func(r sqldb.Row) (v removal, err error) {
-		return v, r.Scan(&v.accountNo, &v.removedAt, &v.generation)
+		err = r.Scan(&v.accountNo, &v.removedAt, &v.generation)
+		return v, err
 	}, `SELECT account_no, at, generation FROM entity_removal WHERE account_no = $1`, accountNo)
 	if sqldb.Missing(err) {
 		return removal{}, nil
@@ -74,7 +75,7 @@ func RemoveAccount(tx *sqldb.Tx, ref posture.AccountRef, at int64, later bool) (
 		_, err = tx.Exec(`INSERT INTO entity_removal (account_no, org, account, at, generation) VALUES ($1, $2, $3, $4, $5)`,
 			p.accountNo, p.org, p.account, current.removedAt, current.generation)
 	} else {
-		_, err = New(nil).removeRows(tx, current, removedAtOnce)
+		_, err = removeRows(tx, current, removedAtOnce)
 	}
 	if err != nil {
 		return false, err
@@ -104,7 +105,7 @@ func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 	if err != nil || current.removedAt == 0 {
 		return false, err
 	}
-	n, err := New(nil).removeRows(tx, current, removalBatch)
+	n, err := removeRows(tx, current, removalBatch)
 	if err != nil || n == removalBatch {
 		return true, err
 	}
@@ -113,7 +114,7 @@ func RemoveSome(tx *sqldb.Tx, ref posture.AccountRef) (more bool, err error) {
 }
 
 // removeRows moves up to limit rows of an account to the change log.
-func (s *Store) removeRows(tx *sqldb.Tx, current removal, limit int) (int, error) {
+func removeRows(tx *sqldb.Tx, current removal, limit int) (int, error) {
 	in := accountSpan(current.accountNo)
 	args := []any{in.from, in.to, limit}
 	where := inAccount(tx, &args, current.accountNo)
@@ -132,6 +133,7 @@ func (s *Store) removeRows(tx *sqldb.Tx, current removal, limit int) (int, error
 		return 0, err
 	}
 	if tx.Dialect() == sqldb.SQLite { // removing a row from the FTS5 index requires its tokens
+		s := New(nil) // tokenize uses the transaction, not the database
 		if err := s.tokenize(tx, rows); err != nil {
 			return 0, err
 		}

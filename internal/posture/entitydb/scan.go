@@ -23,19 +23,20 @@ func (s *selection) countEntities(a posture.Aggregation, c *counter) (int, error
 // visitAll scans every entity that can have a value of the aggregated attribute.
 func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 	v := &visitor{selection: s, counter: c, contexts: map[int64]cellContext{}}
-	v.projection.aggregation(a)
+	v.projection.addAggregation(a)
 	if s.plan != nil {
-		v.projection.filter(s.filter)
+		v.projection.addFilter(s.filter)
 	}
 	narrow, err := s.withAttribute(a.Of)
 	if err != nil {
 		return err
 	}
-	remaining := *c.remaining
+	remainingBuckets := *c.remaining
 	err = narrow.visit(v.add)
 	if errors.Is(err, errCellsUnknown) { // load all contexts, then start again
 		clear(c.buckets)
-		*c.remaining, v.deferred = remaining, nil
+		*c.remaining = remainingBuckets
+		v.deferred = nil
 		if v.contexts, err = s.allContexts(); err != nil {
 			return err
 		}
@@ -47,8 +48,9 @@ func (s *selection) visitAll(a posture.Aggregation, c *counter) error {
 	return v.catchUp()
 }
 
-// hasToken returns the token of entities that have an attribute.
-func (s *selection) hasToken(a posture.Attribute) (t token, ok bool) {
+// presenceToken returns the token that all entities with an attribute have. For fields, which
+// have no such token, ok is false.
+func (s *selection) presenceToken(a posture.Attribute) (t token, ok bool) {
 	switch a.Kind {
 	case posture.PropertyAttribute:
 		return newToken(s.org, hasToken, a.Name, ""), true
@@ -58,16 +60,17 @@ func (s *selection) hasToken(a posture.Attribute) (t token, ok bool) {
 	return 0, false
 }
 
-// withAttribute narrows the selection to entities that have an attribute, if that is at most
-// a third of them: otherwise a scan of all is faster than the index.
+// withAttribute narrows the selection to entities that have an attribute. It narrows a selection
+// without a plan only if at most a third of the entities have the attribute: otherwise a scan
+// of all is faster than the index.
 func (s *selection) withAttribute(a posture.Attribute) (*selection, error) {
-	t, ok := s.hasToken(a)
+	t, ok := s.presenceToken(a)
 	if !ok {
 		return s, nil
 	}
 	narrow := *s
 	if s.plan == nil {
-		narrow.makePlan(planner{org: s.org})
+		narrow.makePlan(planner{org: s.org}) // without types, which only conditions need
 	}
 	narrow.plan = and(narrow.plan, hit(t))
 	if s.plan != nil {
@@ -123,12 +126,12 @@ func (s *selection) allContexts() (map[int64]cellContext, error) {
 	return contexts, err
 }
 
-// errCellsUnknown ends a scan that meets too many cells that are not cached.
+// errCellsUnknown ends a scan that finds too many rows of cells that are not cached.
 var errCellsUnknown = errors.New("too many cells are not cached")
 
 // A visitor counts the rows of a scan.
 type visitor struct {
-	*selection
+	*selection  // not narrowed to an attribute
 	counter     *counter
 	projection  projection
 	contexts    map[int64]cellContext

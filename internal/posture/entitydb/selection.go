@@ -10,8 +10,8 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A selection is a filter resolved against the tables. Without a plan it selects whole
-// cells by account, type and region; nil means all.
+// A selection is a filter resolved against the tables. Without a plan it selects whole cells by
+// account, type and region. A nil list of accounts, types or regions stands for all.
 type selection struct {
 	store      *Store
 	tx         *sqldb.Tx
@@ -90,7 +90,7 @@ func (s *selection) typesInUse() ([]posture.EntityType, error) {
 	switch {
 	case len(terms) > 0:
 		where = " AND (" + strings.Join(terms, " OR ") + ")"
-	case len(s.filter.Providers) > 0:
+	case len(s.filter.Providers) > 0: // all of them are unknown
 		return nil, nil
 	}
 	return sqldb.Query(s.tx, sqldb.Scalar[posture.EntityType], `SELECT DISTINCT type FROM entity_tally WHERE org = $1`+where+` ORDER BY type`, args...)
@@ -145,22 +145,23 @@ func storable(values []string) []string {
 func (s *selection) makePlan(p planner) {
 	all := []plan{}
 	if len(s.filter.Names) > 0 {
-		all = append(all, p.one(nameToken, s.filter.Names))
+		all = append(all, p.hasAny(nameToken, s.filter.Names))
 	}
 	if len(s.filter.NameWords) > 0 {
 		all = append(all, p.nameWords(s.filter.NameWords))
 	}
 	if s.filter.Where != nil {
-		all = append(all, p.condition(s.filter.Where, true))
+		const want = true
+		all = append(all, p.condition(s.filter.Where, want))
 	}
 	if s.types != nil {
-		all = append(all, p.one(typeToken, sqldb.Strings(s.types)))
+		all = append(all, p.hasAny(typeToken, sqldb.Strings(s.types)))
 	}
 	if s.regions != nil {
-		all = append(all, p.one(regionToken, s.regions))
+		all = append(all, p.hasAny(regionToken, s.regions))
 	}
 	if len(s.accountNos) > 1 {
-		all = append(all, p.one(accountToken, s.filter.Accounts))
+		all = append(all, p.hasAny(accountToken, s.filter.Accounts))
 	}
 	s.plan = and(all...)
 	s.empty = s.empty || s.plan == always(false)
@@ -231,12 +232,11 @@ func (s *selection) count() (int, error) {
 		text := `SELECT count(*) FROM ` + s.source(s.rows(), &args)
 		return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
 	}
-	var args []any
-	text := `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM `
+	table := "entity_tally" // counts of all accounts; has all columns of cellWhere except account_no
 	if s.accountNos != nil {
-		text += `entity_cell WHERE ` + s.cellWhere(&args)
-	} else {
-		text += `entity_tally WHERE ` + s.cellWhere(&args)
+		table = "entity_cell"
 	}
+	var args []any
+	text := `SELECT CAST(coalesce(sum(count), 0) AS BIGINT) FROM ` + table + ` WHERE ` + s.cellWhere(&args)
 	return sqldb.QueryOne(s.tx, sqldb.Scalar[int], text, args...)
 }

@@ -14,8 +14,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// A sortKey is the position of an entity in a sorted list: its value as text that is
-// ordered like the values, "" without one, then its row id.
+// A sortKey is the position of an entity in a sorted list. The value is a text that is ordered
+// like the values of the entities, or "" if the entity has none. Keys with equal values are
+// ordered by row id.
 type sortKey struct {
 	value string
 	rowID int64
@@ -142,7 +143,7 @@ func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
 			fields.addAttribute(by.By)
 		}
 		if s.plan != nil {
-			fields.filter(s.filter)
+			fields.addFilter(s.filter)
 		}
 		columns, scan := rowColumns, scanRow
 		if s.plan == nil && fields.isEmpty() { // the cell has all that is needed: do not read the documents
@@ -151,20 +152,25 @@ func (s *selection) sortKeys(by posture.EntitySort) iter.Seq2[sortKey, error] {
 		var args []any
 		text := s.scan(columns, &args)
 		for row, err := range sqldb.Each(s.tx, scan, text, args...) {
-			e := posture.Entity{}
-			if err == nil {
-				e, err = readForSort(row, contexts[cellOf(row.rowID)], &fields)
+			if err != nil {
+				yield(sortKey{}, err)
+				return
 			}
-			if err == nil && s.plan != nil && !s.filter.Matches(&e) {
+			e, err := readForSort(row, contexts[cellOf(row.rowID)], &fields)
+			if err != nil {
+				yield(sortKey{}, err)
+				return
+			}
+			if s.plan != nil && !s.filter.Matches(&e) {
 				continue
 			}
 			key := sortKey{rowID: row.rowID}
 			if by.Updated {
 				key.value = sortNumber(row.updated)
-			} else if err == nil {
+			} else {
 				key.value = sortValue(by.By, &e)
 			}
-			if !yield(key, err) {
+			if !yield(key, nil) {
 				return
 			}
 		}

@@ -132,7 +132,7 @@ func readStagedEntity(r *bufio.Reader) (s stagedEntity, err error) {
 	if _, err := io.ReadFull(r, s.id[:]); err != nil {
 		return s, err // io.EOF at the end
 	}
-	text := func() []byte {
+	text := func() []byte { // reads nothing more after an error
 		if err != nil {
 			return nil
 		}

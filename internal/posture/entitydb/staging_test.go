@@ -13,10 +13,11 @@ import (
 // entity. That the document can be read afterwards must not hide the error.
 func TestStagedEntityReportsTheFirstError(t *testing.T) {
 	t.Parallel()
+	const doc = "\x03doc" // the length and the text
 	broken := errors.New("I/O error")
 	var s stagedEntity
 	fixed := strings.Repeat("x", len(s.id)+len(s.hash)+8) // id, hash and row id
-	r := io.MultiReader(strings.NewReader(fixed), &failOnce{err: broken, then: strings.NewReader("\x03doc")})
+	r := io.MultiReader(strings.NewReader(fixed), &failOnce{err: broken, then: strings.NewReader(doc)})
 	if s, err := readStagedEntity(bufio.NewReader(iotest.OneByteReader(r))); !errors.Is(err, broken) {
 		t.Errorf("readStagedEntity = %+v, %v; want the error %q", s, err, broken)
 	}

@@ -26,7 +26,7 @@ const (
 	hasToken      byte = 'e' // a property that is known
 	unknownToken  byte = 'u' // a property that is unknown
 	tagToken      byte = 'g' // a tag and its value
-	hasTagToken   byte = 'h'
+	hasTagToken   byte = 'h' // a tag, whatever its value
 )
 
 // newToken returns the token of a value. Names and values are case-insensitive.
@@ -57,7 +57,8 @@ func newTokenPrefix(b []byte, org posture.OrgID, kind byte, name string) tokenPr
 // token returns the token of a value. It may overwrite the bytes after the text.
 func (p tokenPrefix) token(value string) token { return p.hash(append(p.text, value...)) }
 
-// hash returns the token of the prefix text followed by the value.
+// hash returns the token of a value. all is the text of the prefix followed by the value. The
+// low bits are at least 1, because the intervals of tokenRange exclude 0.
 func (p tokenPrefix) hash(all []byte) token {
 	return token(p.prefix | max(1, xxhash.Sum64(all)&(1<<valueBits-1)))
 }

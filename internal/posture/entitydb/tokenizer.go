@@ -57,7 +57,8 @@ func (z *tokenizer) tokenize(doc []byte, h cellContext) ([]token, error) {
 		return nil, errDamaged
 	}
 	r := docReader{rest: string(doc[1:])}
-	name := r.relative(r.relative(z.idPrefix))
+	id := r.relative(z.idPrefix)
+	name := r.relative(id)
 	z.value(z.name, name)
 	z.nameWords(name)
 	_ = r.text() // the XID
@@ -95,7 +96,8 @@ func (z *tokenizer) nameWords(name string) {
 		n := len(z.word.text) // end of the prefix in z.text
 		for length := 1; n < len(z.text) && length <= maxWordPrefix; length++ {
 			_, size := utf8.DecodeRune(z.text[n:])
-			if n += size; length >= minWordPrefix || n == len(z.text) {
+			n += size
+			if length >= minWordPrefix || n == len(z.text) {
 				z.tokens = append(z.tokens, z.word.hash(z.text[:n]))
 			}
 		}
@@ -134,9 +136,9 @@ func (z *tokenizer) properties(r *docReader) {
 	}
 }
 
-// value adds the token of a value. PostgreSQL aggregates by tokens, so for it value
-// also adds the token of the value with its case, if folding changes it: two entities
-// then have equal tokens of an attribute only if they have equal values.
+// value adds the token of a value. PostgreSQL also gets a token of the value with its case
+// preserved, if folding changes the value. It counts by tokens, so two entities must have
+// equal tokens of an attribute only if they have equal values.
 func (z *tokenizer) value(s tokenPrefix, value string) {
 	z.add(s, value)
 	if z.dialect == sqldb.Postgres && value != posture.Fold(value) {

@@ -11,9 +11,9 @@ import (
 )
 
 // perhapsMark is the label of the as() step after the part of a query that finds the
-// resources which may violate the rule. Resources that this part finds and the whole
-// query does not are unknown. In g.V().hasLabel('T').has('v', without(supported)).as('perhaps').has('v',
-// within(ended)) they are the resources whose version is in neither list.
+// resources which may violate the rule. Resources that only this part finds, and not the
+// whole query, are unknown. In g.V().hasLabel('T').has('v', without(supported)).as('perhaps')
+// .has('v', within(ended)) they are the resources whose version is in neither list.
 const perhapsMark = "perhaps"
 
 // aboutMark is the label of the as() step after the part of a query that selects the
@@ -23,8 +23,8 @@ const perhapsMark = "perhaps"
 const aboutMark = "about"
 
 // splitAt returns the part of a query before as(mark), empty if there is none, and the
-// query to run: the same query without the mark, because marks make the engine keep
-// paths. Positions in the text do not change.
+// query to run: the same query with spaces instead of the mark, because marks make the
+// engine keep paths. The spaces keep the positions of the other steps.
 func splitAt(mark, text string) (before, run string, err error) {
 	q, err := syntax.Parse(text, syntax.Options{Limits: queryLimits})
 	if err != nil {
@@ -41,7 +41,8 @@ func splitAt(mark, text string) (before, run string, err error) {
 		if i == 0 || s.Name != "as" || len(s.Args) != 1 || !isMark(s.Args[0], mark) {
 			continue
 		}
-		from, to := strings.LastIndexByte(text[:s.Pos.Offset+1], '.'), int(s.End.Offset)
+		from := strings.LastIndexByte(text[:s.Pos.Offset+1], '.') // the dot before as()
+		to := int(s.End.Offset)
 		before, run = strings.TrimSpace(text[:from]), text
 		if uses == 1 { // no select() or where() refers to it
 			run = text[:from] + strings.Repeat(" ", to-from) + text[to:]
@@ -141,7 +142,7 @@ func (j *judging) applyAbout(about *verdict, reliable reliableRegions, out *outc
 
 // countOutside counts the resources that a rule is not applicable to.
 func (j *judging) countOutside(v verdict, reliable reliableRegions, outside func(graph.Handle) bool) int {
-	if len(v.about.subjects) == len(v.subjects) && reliable.all { // all resources of about are of these types
+	if reliable.all && slices.Equal(v.about.subjects, v.subjects) { // every resource that about does not select is outside
 		return max(0, j.count(v.subjects)-len(v.about.yes)-len(v.about.unknown))
 	}
 	n := 0

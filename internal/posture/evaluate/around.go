@@ -25,13 +25,13 @@ func (d *difference) around(before, after *graph.Graph) map[graph.Handle]bool {
 	}
 	for _, g := range []*graph.Graph{before, after} {
 		r := newRisks(g, d.schema)
-		var moved []graph.Handle
-		for _, id := range d.moved { // entities whose edges or risk changed
+		var changed []graph.Handle
+		for _, id := range d.riskChanged {
 			if h, ok := g.VertexByID(graph.String(string(id))); ok {
-				moved = append(moved, h)
+				changed = append(changed, h)
 			}
 		}
-		for _, h := range append(r.exposes(moved), r.reaches(moved)...) {
+		for _, h := range append(r.exposes(changed), r.reaches(changed)...) {
 			put(g.VertexID(h))
 		}
 	}
@@ -64,8 +64,8 @@ func (r *risks) reaches(handles []graph.Handle) []graph.Handle {
 		}
 		return all
 	})
-	// The first step of a path can also follow an edge of the labels reachIn against its direction, so
-	// that the path begins where this edge ends.
+	// The first step of a path can also follow an edge of the labels reachIn against its direction. Such
+	// a path begins where this edge ends.
 	for _, h := range append(slices.Clone(handles), back...) {
 		for _, l := range r.reachIn {
 			back = append(back, r.g.NeighboursBy(h, graph.Out, l)...)

@@ -25,7 +25,7 @@ func isMonotonic(text string) bool {
 	if err != nil {
 		return false
 	}
-	steps := syntax.Connect(q.Steps, true)
+	steps := syntax.Connect(q.Steps, ofQuery)
 	// Of the traversers at an element, dedup keeps the first, which an added entity can replace
 	// by one with another path.
 	if containsStep(steps, isDedup) && containsStep(steps, readsPath) {
@@ -48,15 +48,18 @@ func readsPath(s syntax.Step) bool {
 // containsStep reports whether a condition holds for a step of a chain or of a traversal in it.
 func containsStep(steps []syntax.Step, holds func(syntax.Step) bool) bool {
 	return slices.ContainsFunc(steps, func(s syntax.Step) bool {
-		return holds(s) || !everyChain(s, func(nested []syntax.Step) bool { return !containsStep(nested, holds) })
+		return holds(s) || anyChain(s, func(nested []syntax.Step) bool { return containsStep(nested, holds) })
 	})
 }
 
 // isMonotonicChain is isMonotonic for a chain of steps.
 func isMonotonicChain(steps []syntax.Step) bool {
 	for i, s := range steps {
-		if !isMonotonicStep(s) || s.Name == "dedup" && i+1 < len(steps) && steps[i+1].Name == "by" {
+		if !isMonotonicStep(s) {
 			return false
+		}
+		if s.Name == "dedup" && i+1 < len(steps) && steps[i+1].Name == "by" {
+			return false // dedup().by() keeps the first traverser of each value, which an added entity can replace
 		}
 	}
 	return true
@@ -94,8 +97,13 @@ func isStatic(steps []syntax.Step) bool {
 
 // everyChain reports whether a condition holds for all traversals in the arguments of a step.
 func everyChain(s syntax.Step, holds func([]syntax.Step) bool) bool {
-	return !slices.ContainsFunc(s.Args, func(a syntax.Arg) bool {
+	return !anyChain(s, func(steps []syntax.Step) bool { return !holds(steps) })
+}
+
+// anyChain reports whether a condition holds for a traversal in the arguments of a step.
+func anyChain(s syntax.Step, holds func([]syntax.Step) bool) bool {
+	return slices.ContainsFunc(s.Args, func(a syntax.Arg) bool {
 		t, ok := a.(*syntax.Traversal)
-		return ok && !holds(syntax.Connect(t.Steps, false))
+		return ok && holds(syntax.Connect(t.Steps, ofTraversal))
 	})
 }

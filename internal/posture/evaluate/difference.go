@@ -9,14 +9,14 @@ import (
 
 // A difference is what changed between two graphs.
 type difference struct {
-	schema *Schema
-	ids    []posture.EntityID // of entities that changed
-	moved  []posture.EntityID // of those whose edges or risk properties changed, which may affect their neighbours
-	labels map[string]bool    // of vertices that were added or removed
-	keys   []string           // of properties that changed, folded
-	edges  map[string]bool    // of edges that were added, removed or changed
-	scopes types              // whose coverage changed
-	later  bool               // a later Tick than before
+	schema      *Schema
+	ids         []posture.EntityID // of entities that changed
+	riskChanged []posture.EntityID // of those whose edges or risk properties changed, which may change the risk of entities around them
+	labels      map[string]bool    // of vertices that were added or removed
+	keys        []string           // of properties that changed, folded
+	edges       map[string]bool    // of edges that were added, removed or changed
+	scopes      types              // whose coverage changed
+	later       bool               // a later Tick than before
 }
 
 // differences compares the entities that may have changed, and the coverage.
@@ -34,15 +34,17 @@ func (d *difference) compare(before, after *graph.Graph, id posture.EntityID) {
 	old, exists := before.VertexByID(graph.String(string(id)))
 	current, stillExists := after.VertexByID(graph.String(string(id)))
 	if exists && stillExists {
-		if old, now := before.Record(old), after.Record(current); old.Label == now.Label {
-			if !d.isUnchanged(old, now, id) {
+		was, is := before.Record(old), after.Record(current)
+		if was.Label == is.Label {
+			if d.recordChanges(was, is, id) {
 				d.ids = append(d.ids, id)
 			}
 			return
 		}
 	}
+	// It was added or removed, or its type changed, which counts as both.
 	if exists || stillExists {
-		d.ids, d.moved = append(d.ids, id), append(d.moved, id)
+		d.ids, d.riskChanged = append(d.ids, id), append(d.riskChanged, id)
 	}
 	if exists {
 		d.addAll(before, old)
@@ -63,13 +65,13 @@ func (d *difference) addAll(g *graph.Graph, h graph.Handle) {
 	}
 }
 
-// isUnchanged records the differences between two states of an entity and reports whether there
-// are none.
-func (d *difference) isUnchanged(old, current graph.Record, id posture.EntityID) bool {
+// recordChanges records the differences between two states of an entity and reports whether
+// there are any.
+func (d *difference) recordChanges(old, current graph.Record, id posture.EntityID) bool {
 	keys := changedKeys(old.Properties, current.Properties)
 	for _, k := range keys {
-		if k := posture.Fold(k); !slices.Contains(d.keys, k) {
-			d.keys = append(d.keys, k)
+		if folded := posture.Fold(k); !slices.Contains(d.keys, folded) {
+			d.keys = append(d.keys, folded)
 		}
 		if k == posture.FieldRegion { // it moved to another scope
 			d.labels[current.Label] = true
@@ -80,9 +82,9 @@ func (d *difference) isUnchanged(old, current graph.Record, id posture.EntityID)
 		d.edges[l] = true
 	}
 	if len(edges) > 0 || slices.ContainsFunc(keys, d.schema.isRiskKey) {
-		d.moved = append(d.moved, id)
+		d.riskChanged = append(d.riskChanged, id)
 	}
-	return len(keys)+len(edges) == 0
+	return len(keys)+len(edges) > 0
 }
 
 // changesTrust reports whether the coverage of a type that the query reads changed in a
@@ -97,6 +99,7 @@ var tagsUnread = posture.Fold(posture.TagsUnread)
 // mayAffect reports whether a difference can change what a query finds.
 func (d *difference) mayAffect(q *query) bool {
 	t := &q.touches
+	// A changed key can be the label of edges that could not be read, so AllEdges matters for keys, too.
 	return d.later && q.reads.Clock ||
 		len(d.labels) > 0 && (t.AllLabels || anyOf(t.Labels, d.labels)) ||
 		len(d.keys) > 0 && (t.AllKeys || t.AllEdges || anyOf(d.keys, q.names) || slices.Contains(d.keys, tagsUnread) && q.readsTags()) ||
@@ -140,15 +143,15 @@ func equalProperty(a, b graph.PropertyRecord) bool {
 // changedEdges returns the labels of the edges that only one of two states has.
 func changedEdges(old, current []graph.EdgeRecord) []string {
 	var labels []string
-	missing := func(present, absent []graph.EdgeRecord) {
-		for _, e := range present {
-			if !slices.Contains(labels, e.Label) && count(present, e) != count(absent, e) {
+	compare := func(edges, others []graph.EdgeRecord) {
+		for _, e := range edges {
+			if !slices.Contains(labels, e.Label) && count(edges, e) != count(others, e) {
 				labels = append(labels, e.Label)
 			}
 		}
 	}
-	missing(old, current)
-	missing(current, old)
+	compare(old, current)
+	compare(current, old)
 	return labels
 }
 

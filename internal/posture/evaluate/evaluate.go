@@ -2,8 +2,8 @@
 // violate them.
 //
 // A verdict is violation, pass or unknown; a resource that the rule is not applicable
-// to has none of them. It is unknown when it depends on something that could not be read: a
-// property that was denied, or a type whose last collection failed in the region of
+// to has none of them. A verdict is unknown when it depends on something that could not be
+// read: a property that was denied, or a type whose last collection failed in the region of
 // the entity. A violation that no further reading can undo is a violation all the same.
 // An unknown verdict neither raises nor resolves a finding. A rule that could not be run is
 // unknown for every entity.
@@ -111,9 +111,9 @@ type violation struct {
 	vertex graph.Handle
 }
 
-// rule adds the verdict of one rule. With since, it omits findings that cannot have
-// changed.
-func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) error {
+// rule adds the verdict of one rule. If prev is not nil, it omits findings that cannot have
+// changed since then.
+func (j *judging) rule(ctx context.Context, r *posture.Rule, prev *previous) error {
 	if r.Status == posture.RuleDisabled {
 		j.rules = append(j.rules, posture.RuleJudgement{Rule: r.ID, Gone: true})
 		return nil
@@ -136,9 +136,9 @@ func (j *judging) rule(ctx context.Context, r *posture.Rule, since *previous) er
 		return !ok || reliable.includes(j.region(h))
 	}
 	raise := result.violating
-	if since != nil {
-		out.Only, raise = since.narrow(j, result)
-		if len(out.Only) == 0 && since.sameCounts(result) {
+	if prev != nil {
+		out.Only, raise = prev.narrow(j, result)
+		if len(out.Only) == 0 && prev.sameCounts(result) {
 			return nil // the verdict and its findings are unchanged
 		}
 	}

@@ -17,8 +17,8 @@ type change struct {
 	later    bool           // time-dependent queries may find something else
 }
 
-// changeSince returns the change since an earlier judgement. It returns nil if that has no
-// verdicts, or if the two graphs have different handles: then nothing can be kept.
+// changeSince returns the change since an earlier judgement. It returns nil if no verdicts of
+// that judgement are kept, or if the two graphs have different handles.
 func changeSince(b Before, after *graph.Graph, d *difference) *change {
 	if b.Verdicts == nil || !after.SharesHandles(b.Graph) {
 		return nil
@@ -39,9 +39,9 @@ func handles(g *graph.Graph, ids []posture.EntityID) []graph.Handle {
 }
 
 // find returns what a query finds in the graph, given what it found before a change. It
-// runs the query only on the vertices from which it reaches a changed one, before or
-// after the change: on all others it reads the same as before, so that its answer is
-// the same.
+// runs the query only on the vertices from which the query reaches a changed vertex, before
+// or after the change. About all others the query reads the same as before, and gives the
+// same answer.
 func (j *judging) find(ctx context.Context, q *query, last *gremlin.Verdict) (*gremlin.Verdict, error) {
 	near, ok := j.since.near(q, j.Graph)
 	if !ok || last == nil {
@@ -71,7 +71,7 @@ func (c *change) near(q *query, after *graph.Graph) ([]graph.Handle, bool) {
 	if c == nil || q.reach == nil || c.later && q.reads.Clock {
 		return nil, false
 	}
-	limit := max(64, after.NumVertices()/16) // beyond, the whole account costs about as much
+	limit := max(64, after.NumVertices()/16) // for more vertices, the whole account costs about as much
 	var all []graph.Handle
 	for _, side := range []struct {
 		graph   *graph.Graph
@@ -105,7 +105,7 @@ func replace(old, part, near []graph.Handle) []graph.Handle {
 	return all
 }
 
-// ask runs a query on all vertices, or on some.
+// ask runs a query on the given vertices, or on all if from is nil.
 func (j *judging) ask(ctx context.Context, q *query, from []graph.Handle) (*gremlin.Verdict, error) {
 	if q.where != nil {
 		return j.search(q, from), nil
@@ -119,8 +119,8 @@ func (j *judging) ask(ctx context.Context, q *query, from []graph.Handle) (*grem
 	return plan.Verdict(ctx, j.Graph, o)
 }
 
-// search evaluates a condition of the search language on the entities that it may match,
-// or on some.
+// search evaluates a condition of the search language on the given vertices. If from is nil,
+// it takes all vertices that the condition may match.
 func (j *judging) search(q *query, from []graph.Handle) *gremlin.Verdict {
 	switch {
 	case from != nil:

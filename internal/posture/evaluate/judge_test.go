@@ -139,7 +139,7 @@ func TestVerdictsOfSingleRules(t *testing.T) {
 			failed:  [][2]string{{string(hostType), otherRegion}},
 			unknown: []string{"r"},
 		},
-		"edges that could not be read lead anywhere": {
+		"unread edges that may lead to the entities of a rule make the whole region unknown": {
 			rule: rule("lonely", `g.V().hasLabel('AWS.KMS.Key').not(__.in('ENCRYPTED_BY'))`),
 			entities: []posture.Entity{
 				entity(keyType, region, "k"), entity(keyType, otherRegion, "far"),
@@ -147,7 +147,7 @@ func TestVerdictsOfSingleRules(t *testing.T) {
 			},
 			violates: []string{"far"}, unknown: []string{"k"},
 		},
-		"edges that could not be read leave those unknown that have them": {
+		"unread edges make only their own entity unknown if a rule follows edges only outward": {
 			rule: rule("open", `g.V().hasLabel('AWS.EC2.Instance').where(out('HAS_ROLE').has('inlineAllowsAdmin', true))`),
 			entities: []posture.Entity{
 				entity(roleType, posture.Global, "admin", posture.Flag("inlineAllowsAdmin", true)),
@@ -157,7 +157,7 @@ func TestVerdictsOfSingleRules(t *testing.T) {
 			},
 			violates: []string{"a"}, unknown: []string{"b"}, passing: 1,
 		},
-		"edges of a rule's own type that could not be read may lead to its others": {
+		"unread edges between entities of the type of a rule make the whole region unknown": {
 			rule: rule("open", `g.V().hasLabel('AWS.EC2.SecurityGroup').where(out('ALLOWS_INGRESS').out('ALLOWS_INGRESS').has('isInternet', true))`),
 			entities: []posture.Entity{
 				internet, entity(groupType, region, "a"), entity(groupType, region, "b", posture.Unknown("ALLOWS_INGRESS", "denied")),
@@ -236,7 +236,7 @@ func TestVerdictsOfSingleRules(t *testing.T) {
 			failed:   [][2]string{{string(keyType), region}},
 			violates: []string{"b"}, unknown: []string{"a", "c"},
 		},
-		"a search": {
+		"a search that spells a type and a property in another case": {
 			rule: posture.Rule{ID: "s", Provider: posture.AWS, Level: posture.Low, Query: posture.RuleQuery{
 				Language: posture.SearchQuery, Text: `entityType = aws.s3.bucket AND property.PUBLIC = true AND tag.env = prod`,
 			}},

@@ -23,6 +23,13 @@ type Reads struct {
 // queryLimits bound the text of a rule's query.
 var queryLimits = syntax.Limits{Length: 64 << 10, Steps: 400, Depth: 32, Literals: 10_000}
 
+// The second argument of syntax.Connect says whether the steps are those of the whole query
+// or of a traversal in it.
+const (
+	ofQuery     = true
+	ofTraversal = false
+)
+
 // Read analyses which types a Gremlin query reads. It is an abstract interpretation: it
 // follows the possible types of traversers through the schema, step by step. After a
 // step that it does not know, it assumes that the query may read every type. It fails
@@ -34,7 +41,7 @@ func (s *Schema) Read(text string) (Reads, error) {
 	}
 	r := &reader{schema: s, seen: types{}, marks: map[string]position{}, undeclared: map[string]bool{}}
 	r.source(q.Source)
-	end := r.chain(syntax.Connect(q.Steps, true), position{})
+	end := r.chain(syntax.Connect(q.Steps, ofQuery), position{})
 	out := Reads{Types: r.seen.sorted(), Subjects: end.vertices.sorted(), back: r.back}
 	for what := range r.undeclared {
 		out.Undeclared = append(out.Undeclared, what)
@@ -227,8 +234,8 @@ func (r *reader) move(s *syntax.Step, p position) (position, bool) {
 	return p, false
 }
 
-// onEdges returns a position on edges. An edge is part of its source entity, and exists only
-// if its target entity does.
+// onEdges returns a position on edges. It counts both ends as read: an edge is part of its
+// source entity, and exists only if its target entity does.
 func (r *reader) onEdges(from, to types) position {
 	r.seen.add(from)
 	r.seen.add(to)
@@ -305,7 +312,7 @@ func (r *reader) narrow(s *syntax.Step, p position) position {
 	return position{vertices: p.vertices.only(names)}
 }
 
-// within returns the strings of a single within() predicate.
+// within returns the strings of a single within() or eq() predicate.
 func within(args []syntax.Arg) []string {
 	if len(args) != 1 {
 		return nil

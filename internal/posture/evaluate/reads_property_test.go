@@ -41,7 +41,7 @@ func readsSuffice(t *rapid.T) {
 	}
 	want, found, err := runQuery(t, all, text)
 	if err != nil {
-		t.Skip(err) // such as of fold() in repeat()
+		t.Skip(err) // some random queries are not permitted, such as fold() in repeat()
 	}
 	for _, kind := range found {
 		if !slices.Contains(reads.Subjects, kind) {

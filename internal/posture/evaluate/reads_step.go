@@ -97,7 +97,7 @@ func (r *reader) children(s *syntax.Step, p position) position {
 	var end position
 	for _, a := range s.Args {
 		if t, ok := a.(*syntax.Traversal); ok {
-			end = union(end, r.chain(syntax.Connect(t.Steps, false), p))
+			end = union(end, r.chain(syntax.Connect(t.Steps, ofTraversal), p))
 		}
 	}
 	return end

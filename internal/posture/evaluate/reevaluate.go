@@ -9,20 +9,20 @@ import (
 	"vigil/internal/posture"
 )
 
-// Before is the recorded judgement that [Evaluator.Reevaluate] starts from: the graph,
-// how current its scopes were, and when it was made.
+// Before is the recorded judgement that [Evaluator.Reevaluate] starts from, and what it was
+// made of.
 type Before struct {
 	Graph    *graph.Graph
-	Coverage []posture.Coverage
-	Verdicts *VerdictCache // the verdicts of that judgement
-	At       time.Time
+	Coverage []posture.Coverage // how current the scopes of the graph were
+	Verdicts *VerdictCache      // the verdicts of that judgement
+	At       time.Time          // when the judgement was made
 }
 
-// Reevaluate judges an account after some entities changed, or after scopes were read
-// with another outcome. It skips the rules whose verdict the change cannot affect, runs
-// the others on the entities near the change where that suffices, and otherwise returns
-// what Judge would. It also writes the findings of entities near the change again,
-// because their risk may have changed. Rules must be all rules of the account.
+// Reevaluate judges an account after some entities changed, or after scopes became
+// current or ceased to be. It skips the rules whose verdict the change cannot affect. It
+// runs each other rule only on the entities near the change if that suffices, else on the
+// whole account, as Judge does. It also writes the findings of entities near the change
+// again, because their risk may have changed. All rules of the account must be given.
 func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed []posture.EntityID, rules []posture.Rule) (posture.Judgement, []*RuleError, error) {
 	j := &judging{Evaluator: e, Account: a, at: e.now(), trust: newTrust(a.Coverage, len(a.Regions) > 0), risks: newRisks(a.Graph, e.schema)}
 	earlier := a
@@ -30,6 +30,10 @@ func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed
 	last := &judging{Evaluator: e, Account: earlier, at: b.At, trust: newTrust(b.Coverage, len(a.Regions) > 0)}
 	d := differences(last, j, changed)
 	j.since = changeSince(b, j.Graph, d)
+	var kept *VerdictCache // the verdicts of the last judgement, if their handles are valid in the new graph
+	if j.since != nil {
+		kept = j.since.verdicts
+	}
 	affected := d.around(b.Graph, j.Graph)
 	labels := labelSet(j.Graph, affected)
 	for i := range rules {
@@ -37,23 +41,26 @@ func (e *Evaluator) Reevaluate(ctx context.Context, a Account, b Before, changed
 		if r.Provider != a.Provider || r.Status == posture.RuleDisabled {
 			continue
 		}
-		var since *previous
+		var prev *previous // nil if there is nothing to compare with: then all findings are written again
 		q, err := e.query(r.Query)
-		if err == nil && d.mayAffect(q) {
-			if v := b.Verdicts.get(q); v != nil && j.since != nil && !d.changesTrust(q) {
+		switch {
+		case err != nil: // j.rule gets the same error and records it
+		case d.mayAffect(q):
+			// Without a kept verdict, or if the trust in it changed, there is nothing to compare with.
+			if v := kept.get(q); v != nil && !d.changesTrust(q) {
 				outcome := last.settle(*v)
-				since = &previous{affected, last, &outcome}
+				prev = &previous{affected, last, &outcome}
 			}
-		} else if err == nil {
-			if v := b.Verdicts.get(q); v != nil && j.since != nil {
+		default: // the verdict is unchanged
+			if v := kept.get(q); v != nil {
 				j.Verdicts.put(q, v)
 			}
 			if !q.mayFind(labels) {
 				continue
 			}
-			since = &previous{affected: affected}
+			prev = &previous{affected: affected}
 		}
-		if err := j.rule(ctx, r, since); err != nil {
+		if err := j.rule(ctx, r, prev); err != nil {
 			return posture.Judgement{}, nil, err
 		}
 	}
@@ -68,8 +75,8 @@ type previous struct {
 	outcome  *outcome              // of the rule in that judgement
 }
 
-// narrow returns the entities whose verdict or finding may have changed, and which of
-// them violate the rule.
+// narrow compares the last outcome with the present one. It returns the entities whose
+// verdict or finding may have changed, and the vertices of those that violate the rule now.
 func (p *previous) narrow(j *judging, now outcome) (only []posture.EntityID, raise []graph.Handle) {
 	only = []posture.EntityID{}
 	for _, h := range now.violating {
@@ -93,12 +100,13 @@ func (p *previous) narrow(j *judging, now outcome) (only []posture.EntityID, rai
 	return only, raise
 }
 
-// sameCounts reports whether as many entities pass and are unknown as before.
+// sameCounts reports whether the numbers of passing, not applicable and unknown entities are
+// unchanged.
 func (p *previous) sameCounts(now outcome) bool {
 	return p.last == nil || now.passing == p.outcome.passing && now.notApplicable == p.outcome.notApplicable && len(now.unknown) == len(p.outcome.unknown)
 }
 
-// contains reports whether a vertex is among others in ascending order.
+// contains reports whether h is one of hs, which are in ascending order.
 func contains(hs []graph.Handle, h graph.Handle) bool {
 	_, ok := slices.BinarySearch(hs, h)
 	return ok

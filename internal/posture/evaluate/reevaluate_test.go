@@ -42,7 +42,7 @@ var lawRules = []posture.Rule{
 		Language: posture.SearchQuery, Text: `entityType = AWS.EC2.Instance AND NOT exists(tag.env) AND property.state != stopped`}},
 }
 
-// A model is a minimal finding store: it specifies what Observe does to findings and counts.
+// A model is a minimal finding store: it specifies what store.Observe does to findings and counts.
 type model struct {
 	Findings map[posture.FindingID]posture.Finding
 	Counts   map[posture.RuleID][3]int // entities that pass, are unknown and that the rule is not applicable to
@@ -267,7 +267,8 @@ func knownEntity(kind posture.EntityType, n int) posture.Entity {
 }
 
 // TestReevaluateOmitsUnaffectedRules changes one entity. Only rules whose verdict or findings
-// the change can affect are judged: all findings of the entity are written again.
+// the change can affect are judged. A change affects every finding of the entity, also if
+// the rule does not read what changed, because findings describe their entity.
 func TestReevaluateOmitsUnaffectedRules(t *testing.T) {
 	t.Parallel()
 	internet := entity(rangeType, region, "any", posture.Flag("isInternet", true))
@@ -291,8 +292,8 @@ func TestReevaluateOmitsUnaffectedRules(t *testing.T) {
 		"a tag of a violating entity":  {entity(groupType, region, "open", to("ALLOWS_INGRESS", internet), map[string]string{"a": "b"}), map[posture.RuleID]int{"open": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// Only the first graph that is patched from another one shares its handles, so
-			// each case builds its own.
+			// If several patches of one graph add vertices, only the first shares its handles
+			// with the graph. Therefore, each case builds its own.
 			a := w.account(t)
 			a.Verdicts = new(evaluate.VerdictCache)
 			if _, _, err := e.Judge(t.Context(), a, rules); err != nil {
@@ -322,8 +323,8 @@ func TestReevaluateOmitsUnaffectedRules(t *testing.T) {
 	}
 }
 
-// TestUnsureVerdictIsNotKept changes whether a property of one range can be read. While it
-// cannot, all verdicts of the rule are unknown, so the change also affects entities from
+// TestUnsureVerdictIsNotKept changes whether a property of one range can be read. While the
+// property cannot be read, all verdicts of the rule are unknown, so the change also affects entities from
 // which the range is not reachable.
 func TestUnsureVerdictIsNotKept(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,8 @@ const (
 	reachHops     = 3
 )
 
-// Edges from an entity to the entities that expose it.
+// Edges that lead from an entity to those that expose it (exposedOut), and from these to
+// the entity (exposedIn).
 var (
 	exposedOut = []string{"MEMBER_OF", "ALLOWS_INGRESS", "HAS_IP", "HAS_INTERFACE", "HAS", "IN_SUBNET"}
 	exposedIn  = []string{"GUARDS"}
@@ -64,7 +65,7 @@ type marks struct {
 // begin clears the set.
 func (m *marks) begin(vertices int) {
 	m.now++
-	if m.now == 0 || len(m.when) < vertices {
+	if m.now == 0 || len(m.when) < vertices { // now has overflowed, or this is the first call
 		m.when, m.now = make([]uint32, vertices), 1
 	}
 }
@@ -169,7 +170,7 @@ func (r *risks) entityRiskOf(h graph.Handle) *entityRisk {
 
 // exposure returns how an entity is exposed to the internet.
 func (r *risks) exposure(h graph.Handle) (int, string) {
-	if reason := r.isExposed(h); reason != "" {
+	if reason := r.exposureReason(h); reason != "" {
 		return exposedPoints, "it " + reason
 	}
 	r.seen.begin(r.g.VertexCap())
@@ -182,7 +183,7 @@ func (r *risks) exposure(h graph.Handle) (int, string) {
 		}
 		found := ""
 		for _, n := range r.next {
-			if reason := r.isExposed(n); reason != "" {
+			if reason := r.exposureReason(n); reason != "" {
 				if text := r.g.VertexID(n).Str() + " " + reason; found == "" || text < found {
 					found = text // the first by id, whatever the order of edges
 				}
@@ -215,8 +216,8 @@ func (r *risks) visit(hs []graph.Handle) {
 	}
 }
 
-// isExposed returns the fact by which a vertex is exposed, or "".
-func (r *risks) isExposed(v graph.Handle) string {
+// exposureReason returns the reason of the fact by which a vertex is exposed, or "".
+func (r *risks) exposureReason(v graph.Handle) string {
 	for _, x := range r.exposed[r.g.VertexLabel(v)] {
 		if got, ok := r.g.VertexValue(v, x.key); ok && x.matches(got) {
 			return x.Why

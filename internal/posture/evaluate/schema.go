@@ -19,8 +19,8 @@ type Kind struct {
 	Sensitive bool     // the resources hold data or secrets
 }
 
-// A Fact holds for an entity whose property has one of the values. Without values, a flag
-// must be set, and another property must be known.
+// A Fact holds for an entity whose property has one of the values. Without values, it holds
+// if the property is true, or is known and is not a flag.
 type Fact struct {
 	Property string
 	Values   []string
@@ -51,12 +51,12 @@ func NewSchema(kinds []Kind) *Schema {
 		props: map[posture.EntityType]map[string]bool{}, risk: map[posture.EntityType]Kind{}, risky: map[string]bool{},
 		out: map[posture.EntityType]map[string][]posture.EntityType{}, in: map[posture.EntityType]map[string][]posture.EntityType{},
 	}
-	add := func(to map[posture.EntityType]map[string][]posture.EntityType, from posture.EntityType, label string, t posture.EntityType) {
-		if to[from] == nil {
-			to[from] = map[string][]posture.EntityType{}
+	add := func(ends map[posture.EntityType]map[string][]posture.EntityType, from posture.EntityType, label string, to posture.EntityType) {
+		if ends[from] == nil {
+			ends[from] = map[string][]posture.EntityType{}
 		}
-		if !slices.Contains(to[from][label], t) {
-			to[from][label] = append(to[from][label], t)
+		if !slices.Contains(ends[from][label], to) {
+			ends[from][label] = append(ends[from][label], to)
 		}
 	}
 	for _, k := range kinds {
@@ -118,14 +118,10 @@ func (s *Schema) follow(ends map[posture.EntityType]map[string][]posture.EntityT
 // types is a set of entity types.
 type types map[posture.EntityType]bool
 
-func (t types) add(o types) bool {
-	grew := false
+func (t types) add(o types) {
 	for k := range o {
-		if !t[k] {
-			t[k], grew = true, true
-		}
+		t[k] = true
 	}
-	return grew
 }
 
 // only returns the members that are among some names.

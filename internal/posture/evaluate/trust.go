@@ -90,9 +90,10 @@ func (t *trust) isComplete(typ posture.EntityType) bool {
 // changedTypes returns the types that are current in other regions than before. If the set of
 // regions changed, it returns all types, because isComplete depends on that set.
 func changedTypes(before, after *trust) types {
-	changed, newRegions := types{}, !maps.Equal(before.regions, after.regions)
+	changed := types{}
+	regionsChanged := !maps.Equal(before.regions, after.regions)
 	compare := func(t posture.EntityType) {
-		differs := newRegions
+		differs := regionsChanged
 		for region := range after.regions {
 			differs = differs || before.isCurrent(t, region) != after.isCurrent(t, region)
 		}

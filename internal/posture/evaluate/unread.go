@@ -17,26 +17,28 @@ type need struct {
 	alone  bool // an entity whose edges or tags are unread makes no other entity unknown
 }
 
-// markUnread makes verdicts unknown that depend on edges or tags that could not be
-// read. When no entity's verdict depends on the edges of another entity of its type,
-// only the entities without their edges are unknown. Otherwise every entity that the
-// rule applies to is unknown in their region, as are those without a region.
+// markUnread makes verdicts unknown that depend on edges or tags that could not be read.
+// If these can change only the verdict on their own entity (need.alone), only that entity
+// is unknown. Otherwise every entity that the rule applies to is unknown if it is in the
+// same region, or if one of the two entities has no region.
 func (j *judging) markUnread(q *query, v *verdict) {
-	unread, regions := map[graph.Handle]bool{}, map[string]bool{} // unread: false if its whole region is unknown
+	alone := map[graph.Handle]bool{} // entities that are unknown alone
+	regions := map[string]bool{}     // regions in which every entity is unknown
 	for _, n := range q.needs {
 		for _, h := range j.withUnknown([]posture.EntityType{n.owner}, n.labels) {
-			unread[h] = n.alone
-			if !n.alone {
+			if n.alone {
+				alone[h] = true
+			} else {
 				regions[j.region(h)] = true
 			}
 		}
 	}
-	if len(unread) == 0 {
+	if len(alone)+len(regions) == 0 {
 		return
 	}
 	unreadable := func(h graph.Handle) bool {
 		region := j.region(h)
-		return unread[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
+		return alone[h] || regions[region] || regions[posture.Global] || region == posture.Global && len(regions) > 0
 	}
 	for _, h := range slices.Concat(v.yes, j.subjects(v.subjects)) {
 		if unreadable(h) {

@@ -27,8 +27,8 @@ type verdict struct {
 	work         int64                // gremlin.Verdict.Work of all queries that were run
 }
 
-// verdict runs the query of a rule on the graph, or returns its cached verdict. With an
-// error it still returns the types that the rule applies to, as far as they are known.
+// verdict runs the query of a rule on the graph, or returns its cached verdict. Even if it
+// fails, it returns the types that the rule applies to, as far as they are known.
 func (j *judging) verdict(ctx context.Context, text posture.RuleQuery) (verdict, error) {
 	q, err := j.query(text)
 	if err != nil {
@@ -65,9 +65,10 @@ func (j *judging) run(ctx context.Context, q *query, last *verdict) (verdict, er
 		return v, err
 	}
 	// v.found is kept for the next judgement: an append to v.yes or v.unknown must not change it.
-	v.yes, v.unknown, v.work = slices.Clip(v.found.Yes), slices.Clip(v.found.Unknown), v.work+v.found.Work
+	v.yes, v.unknown = slices.Clip(v.found.Yes), slices.Clip(v.found.Unknown)
+	v.work += v.found.Work
 	if len(v.found.AllUnknownBecause) > 0 {
-		if err := j.settleAllUnknown(ctx, q, v.found, &v); err != nil {
+		if err := j.settleAllUnknown(ctx, q, &v); err != nil {
 			return v, err
 		}
 	}
@@ -90,7 +91,7 @@ func ofCloud(all []posture.EntityType, p posture.Provider) []posture.EntityType 
 	return slices.DeleteFunc(slices.Clone(all), isOther)
 }
 
-// options are the limits of a rule's plan. The number of results is not limited,
+// options are the limits of a rule's plan. The limit of results grows with the account,
 // because every entity may violate the rule.
 func (j *judging) options() gremlin.RunOptions {
 	b := gremlin.RuleBudget
@@ -101,10 +102,10 @@ func (j *judging) options() gremlin.RunOptions {
 // settleAllUnknown decides a verdict if keys with unknown values are used other than in
 // conditions (gremlin.Verdict.AllUnknownBecause). If the query decides about each vertex separately and
 // follows no edges, only vertices with unknown values are unknown. Otherwise all are.
-func (j *judging) settleAllUnknown(ctx context.Context, q *query, found *gremlin.Verdict, v *verdict) error {
+func (j *judging) settleAllUnknown(ctx context.Context, q *query, v *verdict) error {
 	touches := q.touches
 	if q.reach == nil || touches.AllEdges || len(touches.Edges) > 0 || touches.AllKeys {
-		all := append(j.subjects(v.subjects), found.Unknown...)
+		all := append(j.subjects(v.subjects), v.found.Unknown...)
 		slices.Sort(all)
 		v.yes, v.unknown = nil, slices.Compact(all)
 		return nil

@@ -18,6 +18,8 @@ import (
 const (
 	asffTitle   = 256
 	asffText    = 1024
+	asffAction  = 512
+	asffField   = 2048
 	asffRelated = 32
 	asffMaxTags = 50
 )
@@ -91,9 +93,9 @@ func (a *asff) Put(f posture.Finding) error {
 func (a *asff) Flush() error { return nil }
 func (a *asff) Close() error { return a.close() }
 
-// SecurityHub returns a finding as BatchImportFindings takes it from an account: the
-// format's own account and region are those of the call, and the account of the
-// resource is a product field. It returns false for findings of other clouds, which the
+// SecurityHub returns a finding for a call of BatchImportFindings in an account and region.
+// AwsAccountId and Region are those of the call; the account of the resource is in
+// ProductFields. It returns false for findings of other clouds, which the
 // format cannot represent.
 func SecurityHub(f posture.Finding, r Report, account, region string) (json.RawMessage, bool) {
 	if f.Provider != posture.AWS {
@@ -138,8 +140,8 @@ func asffOf(f posture.Finding, r Report) asffFinding {
 		Types:     []string{"Software and Configuration Checks/Industry and Regulatory Standards"},
 		CreatedAt: asffTime(f.Created), UpdatedAt: asffTime(f.Updated), Severity: asffSeverity{strings.ToUpper(string(f.Level)), string(f.Level)},
 		Title: clip(strings.TrimSpace(rule.Name), asffTitle), Description: clip(cmp.Or(strings.TrimSpace(rule.Description), rule.Name), asffText),
-		Remediation:   asffRemediation{asffRecommendation{clip(strings.TrimSpace(rule.SuggestedAction), asffText/2), rule.DocumentationLink}},
-		ProductFields: map[string]string{"vigil/entityId": clip(string(f.Object), 2048), "vigil/version": r.Version},
+		Remediation:   asffRemediation{asffRecommendation{clip(strings.TrimSpace(rule.SuggestedAction), asffAction), rule.DocumentationLink}},
+		ProductFields: map[string]string{"vigil/entityId": clip(string(f.Object), asffField), "vigil/version": r.Version},
 		Resources:     []asffResource{{asffType(f.ObjectType()), resourceID(f), partition, region, firstTags(f.Tags)}},
 		Compliance:    asffCompliance{"FAILED", controls[:min(len(controls), asffRelated)]}, Workflow: asffWorkflow{"NEW"}, RecordState: "ACTIVE",
 	}

@@ -33,8 +33,8 @@ const (
 
 // VerdictOf summarises a control with a number of rules: it is violated if there is a
 // violation, otherwise unknown if a result is unknown or resources could not be listed.
-// A control whose rules apply to no resource is not applicable. The assessment of a
-// control by a person, "" for none in force, counts if it has no rules.
+// A control whose rules apply to no resource is not applicable. If the control has no rules,
+// its assessment by a person decides; "" means that no assessment is in force.
 func VerdictOf(p posture.ControlPosture, rules int, assessed posture.AssessmentVerdict) string {
 	switch {
 	case rules == 0:
@@ -62,8 +62,8 @@ func assessedVerdict(a posture.AssessmentVerdict) string {
 	return ControlUnchecked
 }
 
-// Comply combines the verdicts of rules, and the assessments in force by number of the
-// control, into the result of a framework.
+// Comply combines the verdicts of rules and the assessments in force into the result of a
+// framework. The key of an assessment is the id of its control.
 func Comply(f posture.Framework, rules map[posture.RuleID]posture.Rule, verdicts map[posture.RuleID]posture.ControlPosture, assessed map[string]posture.AssessmentVerdict) Compliance {
 	rulesOf := map[string][]posture.RuleID{}
 	for id, r := range rules {

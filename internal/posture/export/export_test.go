@@ -361,12 +361,12 @@ func TestComply(t *testing.T) {
 	if c.Violated != 2 || c.Unchecked != 1 || c.Pass+c.Unknown != 0 || c.Controls[0].Verdict != export.ControlViolation {
 		t.Errorf("compliance = %+v, want 2 controls violated and 1 unchecked", c)
 	}
-	// want is the verdict of the control, and how many controls are pass, violated, not applicable and unchecked.
+	// want is the verdict on control 9.9, which has no rules, and how many controls are pass, violated, not applicable and unchecked.
 	for said, want := range map[posture.AssessmentVerdict]string{
 		posture.AssessedPass: "pass 1 2 0 0", posture.AssessedViolation: "violation 0 3 0 0", posture.AssessedNotApplicable: "not applicable 0 2 1 0", "": "no rule 0 2 0 1",
 	} {
 		r := report()
-		// 1.5 has a rule, which is decisive.
+		// The assessment of 1.5 does not count, because that control has a rule.
 		c := export.Comply(r.Frameworks["cis-aws-3.0"], r.Rules, r.Verdicts, map[string]posture.AssessmentVerdict{"9.9": said, "1.5": posture.AssessedPass})
 		if got := fmt.Sprint(c.Controls[2].Verdict, " ", c.Pass, c.Violated, c.NotApplicable, c.Unchecked); c.Controls[0].Verdict != export.ControlViolation || c.Unknown != 0 || got != want {
 			t.Errorf("assessed as %q: %s, want %s; %+v", said, got, want, c)

@@ -91,6 +91,7 @@ func (p *page) levels() (all []segment) {
 		if p.report.Counts.Total > 0 {
 			share = 100 * float64(n) / float64(p.report.Counts.Total)
 		}
+		// A circle begins at the right. The offset of 25, a quarter of it, moves the beginning to the top.
 		all = append(all, segment{level, n, fmt.Sprintf("%.2f %.2f", share, 100-share), fmt.Sprintf("%.2f", 25-start)})
 		start += share
 	}
@@ -143,8 +144,8 @@ func (p *page) rules() (all []ruleLine) {
 // A complianceLine is a framework with the segments of its bar.
 type complianceLine struct {
 	Compliance
-	PassWidth, BadWidth, UnknownWidth     int // of 200
-	BadStart, UnknownStart, UncheckedFrom int
+	PassWidth, BadWidth, UnknownWidth int // of 200
+	BadStart, UnknownStart            int
 }
 
 func (p *page) compliance() (all []complianceLine) {
@@ -152,7 +153,6 @@ func (p *page) compliance() (all []complianceLine) {
 		n := max(1, len(c.Controls))
 		l := complianceLine{Compliance: c, PassWidth: 200 * c.Pass / n, BadWidth: 200 * c.Violated / n, UnknownWidth: 200 * c.Unknown / n}
 		l.BadStart, l.UnknownStart = l.PassWidth, l.PassWidth+l.BadWidth
-		l.UncheckedFrom = l.UnknownStart + l.UnknownWidth
 		all = append(all, l)
 	}
 	return all

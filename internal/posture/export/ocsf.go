@@ -167,11 +167,12 @@ func ocsfAccountOf(f posture.Finding) ocsfAccount {
 	case posture.GCP:
 		a.Type, a.TypeID = "GCP Project", 11
 	default:
-		a.Type, a.TypeID = "Azure Subscription", 99 // OCSF 1.3 has no value for it
+		a.Type, a.TypeID = "Azure Subscription", 99 // Other: OCSF 1.3 has no value for a subscription
 	}
 	return a
 }
 
+// millis returns a time in milliseconds since 1970, and 0 for the zero time.
 func millis(t time.Time) int64 { return max(0, t.UnixMilli()) }
 
 // labels formats tags as name:value, sorted.
@@ -182,7 +183,8 @@ func labels(tags map[string]string) (all []string) {
 	return all
 }
 
-// controls returns the names of the frameworks of a rule, and its controls.
+// controls returns the frameworks of a rule as "name version", and the rule's controls as
+// "framework number".
 func (r Report) controls(rule posture.Rule) (standards, controls []string) {
 	controls = []string{}
 	for _, c := range rule.Controls {

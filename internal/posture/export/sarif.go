@@ -48,7 +48,7 @@ type (
 		Logical  []sarifLogical `json:"logicalLocations"`
 	}
 	// Most viewers do not show a result without a file, so the resource is represented
-	// as one.
+	// as a file.
 	sarifPhysical struct {
 		Artifact sarifArtifact `json:"artifactLocation"`
 		Region   sarifRegion   `json:"region"`
@@ -76,7 +76,8 @@ type (
 	}
 )
 
-// sarifLevels and sarifSeverities map levels to those of SARIF and GitHub.
+// sarifLevels maps levels to those of SARIF, sarifSeverities to GitHub's security
+// severities.
 var (
 	sarifLevels     = map[posture.FindingLevel]string{posture.LevelHigh: "error", posture.LevelMedium: "warning", posture.LevelLow: "note"}
 	sarifSeverities = map[posture.FindingLevel]string{posture.LevelHigh: "8.0", posture.LevelMedium: "5.5", posture.LevelLow: "3.0"}

@@ -103,9 +103,9 @@ func (g *Graphs) Graph(ctx context.Context, org posture.OrgID, account posture.A
 		return Graph{}, err
 	}
 	defer release()
-	found, ok := g.get(ref)
-	if ok && found.Generation >= generation { // another caller has loaded it
-		return found, nil
+	cached, ok := g.get(ref)
+	if ok && cached.Generation >= generation { // another caller has loaded it
+		return cached, nil
 	}
 	select {
 	case g.loads <- struct{}{}:
@@ -113,11 +113,12 @@ func (g *Graphs) Graph(ctx context.Context, org posture.OrgID, account posture.A
 	case <-ctx.Done():
 		return Graph{}, ctx.Err()
 	}
-	if found, err = g.load(ctx, ref, found); err != nil {
+	loaded, err := g.load(ctx, ref, cached)
+	if err != nil {
 		return Graph{}, err
 	}
-	g.put(ref, found)
-	return found, nil
+	g.put(ref, loaded)
+	return loaded, nil
 }
 
 // Bytes returns the memory of the cached graphs.
@@ -168,8 +169,8 @@ func (g *Graphs) put(ref posture.AccountRef, found Graph) {
 	g.evict(entry)
 }
 
-// evict drops the least recently used graphs, but not except, until the cache is within its
-// limit.
+// evict drops the least recently used graphs until the cache is within its limit. The
+// parameter except is the entry that it keeps.
 func (g *Graphs) evict(except *cacheEntry) {
 	for element := g.order.Back(); element != nil && g.bytes > g.limit; {
 		before := element.Prev()

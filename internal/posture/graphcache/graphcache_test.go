@@ -204,7 +204,7 @@ func TestGraphFollowsEveryCommit(t *testing.T) {
 		later := a
 		later.Revision, later.Changed = round, 0.1
 		es := slices.Collect(later.All())
-		s.change(ref, es[round*10:], es[round].ID) // some entities stay, one of them is removed
+		s.change(ref, es[round*10:], es[round].ID) // the first entities are not changed, except one, which is removed
 		check("patched", load(t, cached, ref))
 		check("snapshot and patched", load(t, cold(), ref))
 	}

@@ -27,8 +27,8 @@ type process struct {
 const perCommit = 50
 
 // TestTortureCachesOfTwoProcesses changes an account through two processes and reads its
-// graph in both. A read returns no older generation than any read that ended before it
-// began, and has every change that was acknowledged before it began. With VIGIL_TORTURE
+// graph in both. A read must see every change that was acknowledged before it began, and must
+// not return an older generation than a read that ended before it began. With VIGIL_TORTURE
 // the test changes 1,000 entities a second for a minute.
 func TestTortureCachesOfTwoProcesses(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func roundOf(t *testing.T, g graphcache.Graph) int64 {
 	return -1
 }
 
-// raise sets a number to n unless it is higher.
+// raise sets a number to n, unless the number is higher already.
 func raise(number *atomic.Int64, n int64) {
 	for old := number.Load(); n > old && !number.CompareAndSwap(old, n); old = number.Load() {
 	}

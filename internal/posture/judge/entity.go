@@ -26,8 +26,10 @@ type EntityVerdict struct {
 	Verdict Verdict
 }
 
-// Entity evaluates the enabled rules about entities of its type on the current account.
-// The verdict of a rule that cannot be run is unknown.
+// Entity returns the verdicts on e of the enabled rules about entities of its type. It
+// evaluates them on the account as it is now. The verdict of a rule that cannot be run is
+// unknown. A rule whose query is invalid is left out: the types that it is about are not
+// known.
 func (j *Judge) Entity(ctx context.Context, org posture.OrgID, e posture.Entity) ([]EntityVerdict, error) {
 	rules, _, err := j.Book.RulesAt(ctx, org)
 	if err != nil {

@@ -52,7 +52,7 @@ type Judge struct {
 // Account evaluates all rules on an account. It does nothing for an account that was
 // removed.
 func (j *Judge) Account(ctx context.Context, org posture.OrgID, id posture.AccountID) error {
-	return untilCurrent(func() error { return j.judgeAccount(ctx, org, id, "") })
+	return untilCurrent(func() error { return j.judgeAccount(ctx, org, id, allRules) })
 }
 
 // Rule evaluates one rule on every account of its provider. The findings of a deleted
@@ -96,13 +96,16 @@ func untilCurrent(judge func() error) error {
 	}
 }
 
-// judgeAccount evaluates all rules, or only one of them.
+// allRules in place of the id of a rule means every rule.
+const allRules posture.RuleID = ""
+
+// judgeAccount evaluates the rule with the id only, or all rules if only is allRules.
 func (j *Judge) judgeAccount(ctx context.Context, org posture.OrgID, id posture.AccountID, only posture.RuleID) error {
 	rules, rulesAt, err := j.Book.RulesAt(ctx, org)
 	if err != nil {
 		return err
 	}
-	if only != "" {
+	if only != allRules {
 		rules = onlyRule(rules, only)
 	}
 	s, err := j.loadAccount(ctx, org, id)
@@ -115,7 +118,7 @@ func (j *Judge) judgeAccount(ctx context.Context, org posture.OrgID, id posture.
 	}
 	judgement.RulesAt = rulesAt
 	serial, err := j.record(ctx, org, judgement, failed)
-	if err == nil && only == "" {
+	if err == nil && only == allRules {
 		j.last.put(recorded{s, serial, judgement.At})
 	}
 	return err
@@ -186,7 +189,7 @@ func (j *Judge) record(ctx context.Context, org posture.OrgID, judgement posture
 // An accountView is an account at one generation.
 type accountView struct {
 	evaluate.Account
-	created time.Time // when the account was added; tells it from an account that was added again
+	created time.Time // when the account was added; differs after it was removed and added again
 	removed bool
 }
 

@@ -229,8 +229,8 @@ func (h *history) judge() {
 	h.t.Helper()
 	changed := slices.Clone(h.changed)
 	h.changed = nil
-	// The changes of resources are judged before those of rules, after them, or both.
 	pick := func() int { return h.r.IntN(len(h.incremental.judges)) }
+	// The changes of resources are judged before those of rules, after them, or both.
 	first := h.r.IntN(2) == 0
 	if first {
 		h.requireNoError(h.incremental.judges[pick()].Change(h.t.Context(), h.incremental.org, account))

@@ -23,13 +23,13 @@ type judgementCache struct {
 	known *simplelru.LRU[posture.AccountRef, recorded] // nil before the first one
 }
 
-// judgementsKept is how many accounts the cache holds. It shares their graphs with
-// the cache of graphs.
+// judgementsKept is how many accounts the cache holds. Their graphs are shared with the
+// cache of graphs.
 const judgementsKept = 256
 
-// get returns the last judgement of an account, unless the account was removed and
-// added again since, or now is of an earlier generation: changes are known only from a
-// generation to later ones.
+// get returns the last judgement of an account. It returns false if the account was
+// removed and added again since, or if the view has an earlier generation than the
+// judgement: changes are known only from a generation to later ones.
 func (c *judgementCache) get(now accountView) (recorded, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

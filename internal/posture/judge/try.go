@@ -16,7 +16,7 @@ import (
 // A Trial is the result of a rule on an account, with its costs and plan.
 type Trial struct {
 	evaluate.Answer
-	Entities   map[posture.EntityID]posture.Entity // the first Shown that violate and the first Shown that are unknown
+	Entities   map[posture.EntityID]posture.Entity // at most Shown of the violating and Shown of the unknown ones
 	Generation int64                               // of the account
 	Took       time.Duration
 	Reads      ReadSet

@@ -55,8 +55,8 @@ func (s Findings) Suppress(ctx context.Context, org posture.OrgID, id posture.Fi
 	return s.Store.Suppress(ctx, org, id, sup, by, now)
 }
 
-// check fails if the context may not see a finding. The account of a finding
-// never changes.
+// check fails if the context may not see a finding. The account of a finding never
+// changes, so the result stays true until the caller uses it.
 func (s Findings) check(ctx context.Context, org posture.OrgID, id posture.FindingID) error {
 	if _, limited := From(ctx); !limited {
 		return nil

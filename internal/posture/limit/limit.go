@@ -71,8 +71,9 @@ func Allows(ctx context.Context, id posture.AccountID) bool {
 // filters, where an empty list would select all accounts.
 const none = "-"
 
-// within returns the accounts of a filter that the context may see; an empty
-// filter means all. The result is empty only without a limit.
+// within returns the accounts of a filter that the context may see. An empty filter
+// selects all accounts. The result is empty only if the context has no limit and the
+// filter is empty.
 func within[ID ~string](ctx context.Context, ids []ID) []ID {
 	l, limited := From(ctx)
 	if !limited {

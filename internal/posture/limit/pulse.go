@@ -15,7 +15,8 @@ type Pulses struct {
 	}
 }
 
-// Pulse returns the version tokens of an organisation, which callers may share.
+// Pulse returns the version tokens of an organisation. The result is the same for all
+// callers; Visible returns the part that one of them may see.
 func (s Pulses) Pulse(ctx context.Context, org posture.OrgID) (posture.Pulse, error) {
 	return s.Store.Pulse(ctx, org)
 }

@@ -63,7 +63,7 @@ func (s Runs) EndRun(ctx context.Context, org posture.OrgID, r posture.Run, chan
 // StopRun implements [posture.RunStore].
 func (s Runs) StopRun(ctx context.Context, org posture.OrgID, account posture.AccountID, id string) error {
 	if !Allows(ctx, account) {
-		account = none // the answer is that for an account that does not exist
+		account = none // the result is as for an account that does not exist
 	}
 	return s.Store.StopRun(ctx, org, account, id)
 }

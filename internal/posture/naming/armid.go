@@ -78,7 +78,7 @@ func (a ARMID) Name() string {
 }
 
 // Place returns the part of the entity id that holds the location of the resource: its
-// resource group.
+// resource group. Resource groups themselves, and resources without one, are global.
 func (a ARMID) Place() string {
 	if a.Group == "" || len(a.Names) == 0 {
 		return posture.Global

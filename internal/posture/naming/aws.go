@@ -15,7 +15,7 @@ type AWS struct{ Catalog *resource.Catalog }
 // Identify implements [resource.Cloud].
 func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
 	name := t.Name.Text(item, v)
-	if item.None {
+	if item.None { // the placeholder for a type without resources
 		name = t.None
 	}
 	if name == "" {
@@ -27,7 +27,7 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 		}
 	}
 	v.Name = name
-	identity := resource.Identity{ID: t.Type.ID(v.Account, locationOf(t, v), name), Name: name, Display: name, Region: v.Region}
+	identity := resource.Identity{ID: t.Type.ID(v.Account, locationOf(t, v.Region), name), Name: name, Display: name, Region: v.Region}
 	identity.XID = t.XID.Eval(item, v).String()
 	if identity.XID == "" && len(t.ARN) > 0 {
 		identity.XID = t.ARN[0].Format(v, name)
@@ -38,12 +38,13 @@ func (n AWS) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 // RequestName implements [resource.Cloud].
 func (n AWS) RequestName(_ *resource.Type, _ resource.Vars, name string) string { return name }
 
-// locationOf returns the location in the entity ids of a type that is read in a region.
-func locationOf(t *resource.Type, v resource.Vars) string {
+// locationOf returns the location in the entity ids of a type that is read in a region. A
+// declared place is always global.
+func locationOf(t *resource.Type, region string) string {
 	if t.Place != "" || t.Scope == resource.PerAccount {
 		return posture.Global
 	}
-	return v.Region
+	return region
 }
 
 // Ref implements [resource.Cloud]. A bare name refers to a resource in the same account
@@ -59,11 +60,11 @@ func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 			continue
 		}
 		if prefix := t.IDPrefix(); !isARN && prefix != "" && len(to) > 1 && strings.HasPrefix(value, prefix) {
-			return t.Type.ID(v.Account, locationOf(t, v), value)
+			return t.Type.ID(v.Account, locationOf(t, v.Region), value)
 		}
 		if !isARN {
 			if short, ok := t.ARN.MatchResource(value); ok {
-				return t.Type.ID(v.Account, locationOf(t, v), short)
+				return t.Type.ID(v.Account, locationOf(t, v.Region), short)
 			}
 			continue
 		}
@@ -78,7 +79,7 @@ func (n AWS) Ref(v resource.Vars, to []posture.EntityType, value string) posture
 		if len(to) > 1 && t.IDPrefix() != "" {
 			return "" // an id of another type
 		}
-		return t.Type.ID(v.Account, locationOf(t, v), value)
+		return t.Type.ID(v.Account, locationOf(t, v.Region), value)
 	}
 	return to[0].ID(v.Account, v.Region, value)
 }
@@ -91,9 +92,5 @@ func (n AWS) foreign(t *resource.Type, a resource.ARN, v resource.Vars, name str
 	if a.Account == "" || a.Account == "aws" {
 		account = v.Account
 	}
-	region := a.Region
-	if t.Place != "" || t.Scope == resource.PerAccount {
-		region = posture.Global
-	}
-	return t.Type.ID(account, region, name)
+	return t.Type.ID(account, locationOf(t, a.Region), name)
 }

@@ -12,7 +12,8 @@ import (
 
 // Azure converts the ids by which Azure names resources to the ids of entities, and back.
 // Types that are declared with arm have the ids of Resource Manager; the others have the
-// object ids of Microsoft Graph. It implements [resource.Cloud].
+// names that they declare, mostly object ids of Microsoft Graph. It implements
+// [resource.Cloud].
 type Azure struct{ Catalog *resource.Catalog }
 
 const azureSubscription posture.EntityType = "Azure.Subscription.Subscription"

@@ -21,6 +21,12 @@ const (
 	gcpPrincipal      posture.EntityType = "GCP.IAM.Principal"
 )
 
+// Whether a name that [resource.GoogleForms.Match] parses may continue below the resource.
+const (
+	wholeName = false
+	orBelow   = true
+)
+
 // Identify implements [resource.Cloud].
 func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (resource.Identity, error) {
 	text := t.Name.Text(item, v)
@@ -30,7 +36,7 @@ func (n GCP) Identify(t *resource.Type, item *resource.Item, v resource.Vars) (r
 	if len(t.Google) == 0 {
 		return resource.Identity{ID: t.Type.ID(v.Account, posture.Global, text), Name: text, Display: text, Region: posture.Global, XID: t.XID.Text(item, v)}, nil
 	}
-	parsed, ok := t.Google.Match(v, text, false)
+	parsed, ok := t.Google.Match(v, text, wholeName)
 	if !ok && !resource.IsGoogleName(text) {
 		parsed, ok = t.Google.ParseBare(v, text)
 	}
@@ -94,7 +100,8 @@ func ref(t *resource.Type, v resource.Vars, host, value string) posture.EntityID
 }
 
 // isMember reports whether a value is the email address of a service account or a
-// member of an IAM policy, such as user:ada@example.com or allUsers.
+// member of an IAM policy, such as user:ada@example.com or allUsers. A text that begins with
+// principal:// or principalSet:// is a member too, although it looks like a resource name.
 func isMember(value string) bool {
 	return !resource.IsGoogleName(value) || strings.HasPrefix(value, "principal")
 }
@@ -102,14 +109,14 @@ func isMember(value string) bool {
 // member returns the entity id of a policy member: a service account of the project, or
 // another principal.
 func member(v resource.Vars, value string) posture.EntityID {
-	email, account := strings.CutPrefix(value, "serviceAccount:")
+	email, hasPrefix := strings.CutPrefix(value, "serviceAccount:")
 	if value == "default" {
 		email = DefaultServiceAccount(v)
 	}
 	switch {
 	case OwnsServiceAccount(v, email):
 		return gcpServiceAccount.ID(v.Account, posture.Global, email)
-	case !account && strings.Contains(value, "@") && !strings.Contains(value, ":"):
+	case !hasPrefix && strings.Contains(value, "@") && !strings.Contains(value, ":"): // the address of a service account of another project
 		value = "serviceAccount:" + value
 	}
 	return gcpPrincipal.ID(v.Account, posture.Global, value)
@@ -146,14 +153,20 @@ func (n GCP) RequestName(t *resource.Type, v resource.Vars, name string) string 
 	if len(t.Google) == 0 {
 		return name
 	}
-	parsed, ok := t.Google.Match(v, name, true)
+	parsed, ok := t.Google.Match(v, name, orBelow)
 	if !ok && !t.Google.BareNamesHaveSlashes() {
-		parsed, ok = t.Google.Match(v, "projects/"+string(v.Account)+"/"+strings.TrimPrefix(name, "/"), true)
+		parsed, ok = t.Google.Match(v, "projects/"+string(v.Account)+"/"+strings.TrimPrefix(name, "/"), orBelow)
 	}
 	if !ok && !resource.IsGoogleName(name) {
 		parsed, ok = t.Google.ParseBareAt(v, v.Region, name)
 	}
-	if !ok || parsed.Account != v.Account || t.Google[0].Service == "compute" && parsed.Name != string(parsed.Account) && !simpleName.MatchString(parsed.Name) {
+	if !ok || parsed.Account != v.Account {
+		return ""
+	}
+	// Resources of Compute Engine are read by a list call with the name in its filter; the
+	// project itself is not.
+	isProject := parsed.Name == string(parsed.Account)
+	if t.Google[0].Service == "compute" && !isProject && !simpleName.MatchString(parsed.Name) {
 		return ""
 	}
 	return parsed.Path

@@ -97,9 +97,9 @@ func TestGoogleEventsNameResources(t *testing.T) {
 		{addressType, "global", "a", "projects/p-1/global/addresses/a"},
 		{addressType, "r", "a", "projects/p-1/regions/r/addresses/a"},
 		{projectType, "global", "projects/p-1/sinks/s", "projects/p-1"},
-		{roleType, "global", "roles/viewer", "projects/p-1/roles/roles%2Fviewer"},
+		{roleType, "global", "roles/viewer", "projects/p-1/roles/roles%2Fviewer"}, // a bare name with a slash, which is escaped
 		{roleType, "global", "projects/p-1/roles/own", "projects/p-1/roles/own"},
-		{cryptoKeyType, "eu", "k", ""},
+		{cryptoKeyType, "eu", "k", ""}, // without its key ring
 		{instanceType, "global", "projects/other/zones/z/instances/vm", ""},
 		{instanceType, "global", "projects/p-1/zones/z/disks/vm", ""},
 		{instanceType, "z", `vm" OR name="x`, ""},

@@ -65,7 +65,7 @@ type field struct {
 	secret   bool
 	optional bool
 	check    func(string) bool // nil for any text
-	message  string            // error message of check
+	message  string            // error message of check, after "must"
 }
 
 var fields = map[Type][]field{
@@ -92,8 +92,8 @@ var fields = map[Type][]field{
 }
 
 // ExternalID is the setting with the external id that the role of a Security Hub channel
-// must require. The server sets it to the one that it issued to the organisation, so
-// that no other organisation can use the role.
+// must require. The server sets it to the organisation's own external id, so that no
+// other organisation can use the role.
 const ExternalID = "externalId"
 
 var (
@@ -101,8 +101,14 @@ var (
 	awsRegion = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
 )
 
+// Values of the parameter exists of SetValues.
+const (
+	NewChannel      = false
+	ExistingChannel = true
+)
+
 // SetValues validates the settings of a channel and separates secrets from other
-// settings. If exists is set, secrets may be missing: KeepSecrets fills them in.
+// settings. Secrets of a channel that exists may be missing: KeepSecrets fills them in.
 func (c *Channel) SetValues(values map[string]string, exists bool) error {
 	c.Settings, c.Secrets = map[string]string{}, map[string]string{}
 	var bad []fault.Detail

@@ -81,15 +81,15 @@ type Outbox interface {
 	// the time of the first.
 	SentSince(ctx context.Context, r Ref, since time.Time) (n int, first time.Time, err error)
 
-	// SaveAttempt saves the result of an attempt, the number of consecutive failures,
-	// and the time of the next attempt.
+	// SaveAttempt saves the result of an attempt and, like PauseChannel, the number of
+	// consecutive failures and the time of the next attempt.
 	SaveAttempt(ctx context.Context, r Ref, d Delivery, failures int, resume time.Time) error
 
 	// PauseChannel saves the number of consecutive failures of a channel and the time of
-	// the next attempt.
+	// the next attempt. The zero time ends a pause.
 	PauseChannel(ctx context.Context, r Ref, failures int, resume time.Time) error
 
 	// ExpireDeliveries turns messages that have waited too long into dead letters, and
-	// deletes deliveries that ended before forget.
+	// deletes deliveries that ended before the time forget.
 	ExpireDeliveries(ctx context.Context, now, forget time.Time) error
 }

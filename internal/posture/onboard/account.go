@@ -109,9 +109,14 @@ func (s *set) root(i int) error {
 	return err
 }
 
-// removeAccounts removes the accounts of delete items. It runs for members first and
-// then for roots, so that one call can remove a whole organisation.
-func (s *set) removeAccounts(roots bool) error {
+func (s *set) removeMembers() error {
+	return s.removeAccounts(func(a posture.Account) bool { return !a.IsRoot() })
+}
+
+func (s *set) removeRoots() error { return s.removeAccounts(posture.Account.IsRoot) }
+
+// removeAccounts removes those accounts of delete items that are selected.
+func (s *set) removeAccounts(selected func(posture.Account) bool) error {
 	return s.each(accountItems, len(s.changes.Accounts), func(i int) error {
 		c := s.changes.Accounts[i]
 		if c.Action != Delete {
@@ -121,7 +126,7 @@ func (s *set) removeAccounts(roots bool) error {
 		if fault.Is(err, fault.NotFound) && s.done.Accounts[i].ID == c.ID {
 			return nil // removed in the pass over members
 		}
-		if err != nil || a.IsRoot() != roots {
+		if err != nil || !selected(a) {
 			return err
 		}
 		s.done.Accounts[i] = a

@@ -187,8 +187,8 @@ func (s *set) apply() error {
 		func() error { return s.each(accountItems, len(s.changes.Accounts), s.root) },
 		func() error { return s.each(linkItems, len(s.changes.Links), s.link) },
 		func() error { return s.each(linkItems, len(s.changes.Links), s.unlink) },
-		func() error { return s.removeAccounts(false) },
-		func() error { return s.removeAccounts(true) },
+		s.removeMembers, // before their roots, so that one call can remove a whole organisation
+		s.removeRoots,
 		s.checkQuota,
 		func() error { return s.each(credentialItems, len(s.changes.Credentials), s.removeCredential) },
 	}

@@ -279,7 +279,7 @@ func TestValidationSetsTheStatus(t *testing.T) {
 		Credentials: []onboard.CredentialChange{credential("c")},
 		Links:       []onboard.LinkChange{{Action: onboard.Post, Account: root, Ref: "c"}},
 	})
-	validate(posture.AccountValidationFailed)
+	validate(posture.AccountValidationFailed) // the cloud does not have the account yet
 	cloud.Add(root, memcloud.Account{Properties: map[string]string{"RoleArn": "arn:aws:iam::111111111111:role/vigil"}})
 	validate(posture.AccountActive)
 	cloud.Add(root, memcloud.Account{Denied: map[string]string{"RoleArn": "arn:aws:iam::111111111111:role/vigil"}})
@@ -324,13 +324,13 @@ func TestValidationsOfReplacedCredentialsAreIgnored(t *testing.T) {
 		"another link":           {during: onboard.Changes{Credentials: []onboard.CredentialChange{credential("c")}, Links: links}, want: posture.AccountDraft},
 		"a changed credential":   {during: onboard.Changes{Credentials: []onboard.CredentialChange{put}}, want: posture.AccountDraft},
 		"the end of its link":    {during: onboard.Changes{Links: []onboard.LinkChange{{Action: onboard.Delete, Account: root, Credential: "credential-1"}}}, want: posture.AccountDraft},
-		"the end of the account": {during: onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Delete, root)}}},
+		"the end of the account": {during: onboard.Changes{Accounts: []onboard.AccountChange{account(onboard.Delete, root)}}}, // then there is no status
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			now := h.Now()
-			h.Now = func() time.Time { now = now.Add(time.Second); return now }
+			h.Now = func() time.Time { now = now.Add(time.Second); return now } // later links are newer: the newest decides which credential is used
 			apply := func(c onboard.Changes) {
 				if _, err := h.Apply(t.Context(), org, aws(c)); err != nil {
 					t.Error(err)

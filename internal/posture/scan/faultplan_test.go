@@ -218,8 +218,9 @@ func (r *recorded) flips(rule posture.RuleID, read snapshot, now ruleVerdict) (a
 	return all
 }
 
-// read reads all types. With before, entities that are not read stay as they were,
-// unless their list was complete.
+// read reads all types under a plan. If before is not nil, entities in it that are not read
+// again are kept, unless their list was complete. missing, if not nil, gets the key of every
+// call that was not recorded.
 func (r *recorded) read(t *testing.T, p *plan, before *snapshot, missing func(string)) snapshot {
 	t.Helper()
 	types := declared.Catalog()
@@ -236,8 +237,9 @@ func (r *recorded) read(t *testing.T, p *plan, before *snapshot, missing func(st
 			reader.Answers = nil // the Azure collector does not cache answers either
 		}
 		for _, declaration := range types.Of(r.provider) {
-			if (declaration.Scope == resource.PerRegion) != (region != posture.Global) {
-				continue
+			isPerRegion, isRegion := declaration.Scope == resource.PerRegion, region != posture.Global
+			if isPerRegion != isRegion {
+				continue // types per account are read in the region Global only, types per region in all others
 			}
 			scope := collect.Scoped{Type: declaration.Type, Region: region}
 			c := posture.Coverage{Type: scope.Type, Region: region, Generation: 1}
@@ -397,7 +399,7 @@ func (r *replay) Pages(_ context.Context, q *resource.Request, address string, i
 		}
 		return &refused{collect.ErrDenied, "AccessDenied"} // asked only because another call failed
 	}
-	pages, last := answer.Pages, answer.Err
+	pages, failure := answer.Pages, answer.Err
 	switch r.plan.fault(q.Call, key) {
 	case "denied":
 		return &refused{collect.ErrDenied, "AccessDenied"}
@@ -409,14 +411,14 @@ func (r *replay) Pages(_ context.Context, q *resource.Request, address string, i
 		if len(pages) == 0 {
 			return &refused{collect.ErrThrottled, "ThrottlingException"}
 		}
-		pages, last = halve(pages), &refused{collect.ErrThrottled, "ThrottlingException"}
+		pages, failure = halve(pages), &refused{collect.ErrThrottled, "ThrottlingException"}
 	}
 	for _, one := range pages {
 		if err := page(one); err != nil {
 			return err
 		}
 	}
-	return last
+	return failure
 }
 
 // halve returns the first half of the pages. Of a single page, it keeps the first half of each list.

@@ -131,7 +131,7 @@ func (r *Result) judge(ctx context.Context, e *evaluate.Evaluator, read *invento
 	}
 	for i, rule := range judgement.Rules {
 		verdict := posture.ControlPosture{Violating: len(rule.Violating), Passing: rule.Passing, Unknown: len(rule.Unknown), NotApplicable: rule.NotApplicable}
-		if readSet, err := e.ReadSet(r.Rules[i].Query); err == nil { // an invalid rule is broken
+		if readSet, err := e.ReadSet(r.Rules[i].Query); err == nil { // rules with an invalid query are in r.Broken
 			for _, t := range readSet.Subjects {
 				verdict.NotListed += notListed[t]
 			}

@@ -95,7 +95,7 @@ func (c *clouds) useAWS(t *testing.T) {
 // useAzure sets the environment variables to an application that may read everything.
 func (c *clouds) useAzure(t *testing.T) {
 	t.Helper()
-	reader := c.azure.Reader(false)
+	reader := c.azure.Reader(simazure.PublicCloud)
 	setenv(t, map[string]string{"AZURE_TENANT_ID": reader.Tenant, "AZURE_CLIENT_ID": reader.Application, "AZURE_CLIENT_SECRET": reader.Key})
 }
 
@@ -148,7 +148,7 @@ func options(t *testing.T, target scan.Target) scan.Options {
 
 // only keeps the rules of some services, so that fewer types are collected.
 func only(o scan.Options, services ...string) scan.Options {
-	o.Rules = slices.DeleteFunc(o.Rules, func(r posture.Rule) bool { return !slices.Contains(services, r.Service) })
+	o.Rules = slices.DeleteFunc(slices.Clone(o.Rules), func(r posture.Rule) bool { return !slices.Contains(services, r.Service) })
 	return o
 }
 
@@ -256,7 +256,7 @@ func TestScanOneRegion(t *testing.T) {
 	if got, err = scan.Run(t.Context(), only(o, "IAM")); err != nil || len(got.Findings) == 0 {
 		t.Errorf("rules about global resources: %d findings, %v", len(got.Findings), err)
 	}
-	o.Regions = []string{"eu-wets-1"}
+	o.Regions = []string{"eu-wets-1"} // misspelled on purpose
 	if _, err := scan.Run(t.Context(), o); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a region that does not exist: %v", err)
 	}
@@ -342,8 +342,8 @@ func TestScanAzureWithCredentialsOfTheEnvironment(t *testing.T) {
 	compareFindings(t, got, c.azure.Findings(string(targets[1].Access.Account.ID)))
 }
 
-// TestOtherErrorsAreNotAMissingLogin lists the subscriptions without the permission to, and
-// with credentials that Azure refuses.
+// TestOtherErrorsAreNotAMissingLogin lists the subscriptions without the permission to do so.
+// The error must not propose to log in. With credentials that Azure refuses, it must.
 func TestOtherErrorsAreNotAMissingLogin(t *testing.T) {
 	c := simulate(t)
 	c.useAzure(t)

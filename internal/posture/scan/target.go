@@ -33,14 +33,15 @@ type Target struct {
 
 // AWS selects the AWS account to scan and the identity to use.
 type AWS struct {
-	Profile    string          // of the shared configuration; AWS_PROFILE or the default if empty
-	RoleARN    string          // role to assume; its account is scanned
-	ExternalID string          // that the role requires, if it does
+	Profile    string          // profile of the shared configuration; if empty, AWS_PROFILE or the default
+	RoleARN    string          // role to assume, whose account is scanned; if empty, that of the credentials is scanned
+	ExternalID string          // external id that the role requires; empty if it requires none
 	Endpoint   string          // replaces all endpoints of AWS
-	Gateway    *egress.Gateway // replaces all clouds; nil for the real ones
+	Gateway    *egress.Gateway // simulates all clouds; nil for the real ones
 }
 
-// Targets returns the account that the credentials of the environment belong to.
+// Targets returns the account of the role or, without a role, the account that the
+// credentials of the environment belong to.
 func (a AWS) Targets(ctx context.Context) ([]Target, error) {
 	client, err := httpClient(a.Gateway, a.Endpoint)
 	if err != nil {
@@ -49,7 +50,7 @@ func (a AWS) Targets(ctx context.Context) ([]Target, error) {
 	o := aws.Options{HTTP: client, Identity: aws.Identity{Profile: a.Profile}, OwnAccount: true, Endpoint: a.Endpoint, SessionName: "vigil-scan"}
 	if a.Endpoint == "" {
 		o.Limiter = collect.NewLimits(time.Now)
-	} else { // it has no rate limits, and retrying an unsupported call does not help
+	} else { // an emulator has no rate limits, and retrying a call that it does not support does not help
 		o.Attempts, o.Backoff = 2, 100*time.Millisecond
 	}
 	src := aws.New(o)
@@ -76,7 +77,7 @@ func (a AWS) Targets(ctx context.Context) ([]Target, error) {
 
 // Azure selects the subscriptions to scan.
 type Azure struct {
-	Subscriptions []string // all that the identity can list if empty
+	Subscriptions []string // if empty, all that the identity can list
 	Gateway       *egress.Gateway
 }
 
@@ -96,7 +97,8 @@ func (a Azure) Targets(ctx context.Context) ([]Target, error) {
 		return nil, fmt.Errorf("find credentials for Azure: %w", err)
 	}
 	src := azure.New(azure.Options{HTTP: client, Limiter: collect.NewLimits(time.Now), Credential: credential})
-	found, err := src.Subscriptions(ctx, posture.Access{Account: posture.Account{Provider: posture.Azure}}, "")
+	const noGroup = "" // list all subscriptions, not those of a management group
+	found, err := src.Subscriptions(ctx, posture.Access{Account: posture.Account{Provider: posture.Azure}}, noGroup)
 	if errors.Is(err, collect.ErrIdentity) {
 		return nil, noLogin(err, "Azure", "run az login, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET")
 	}
@@ -127,7 +129,7 @@ func (a Azure) Targets(ctx context.Context) ([]Target, error) {
 
 // GCP selects the projects to scan.
 type GCP struct {
-	Projects []string // the project of the credentials if empty
+	Projects []string // if empty, the project of the environment or of the credentials
 	Gateway  *egress.Gateway
 }
 
@@ -178,15 +180,16 @@ func noLogin(err error, cloud, fix string) error {
 	return fault.New(fault.Unauthenticated, "no credentials for %s were found in the environment: %s (%s)", cloud, fix, firstLine(err))
 }
 
-// firstLine returns the first line of an error: those of credential chains have a line
-// for each source.
+// firstLine returns the first line of an error. The error of a credential chain has a
+// line for each source of credentials.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }
 
-// httpClient returns a client for the clouds, through the proxy of the environment if
-// it has one, or for the endpoint that replaces a cloud.
+// httpClient returns a client for the endpoint or, if endpoint is empty, for the clouds. It
+// reaches the clouds through the gateway, if there is one, or through the proxy that the
+// environment sets, if any.
 func httpClient(gateway *egress.Gateway, endpoint string) (*http.Client, error) {
 	if endpoint != "" {
 		if gateway != nil {
@@ -210,7 +213,8 @@ func httpClient(gateway *egress.Gateway, endpoint string) (*http.Client, error) 
 	return transport.Client(), nil
 }
 
-// proxy returns the proxy that the environment sets for the clouds.
+// proxy returns the proxy that the environment sets for the clouds, or nil. The host of
+// AWS stands for all of them.
 func proxy() (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: "sts.amazonaws.com"}})
 	if err != nil {

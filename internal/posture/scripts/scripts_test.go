@@ -95,7 +95,7 @@ func TestPolicies(t *testing.T) {
 	if _, _, ok := scripts.Fill(posture.AWS, fmt.Sprintf("policy-%d.json", count+1), scripts.Values{}); ok || count == 0 || count > 10 {
 		t.Errorf("the template has %d policies, a role can have 1 to 10; a file of a further policy exists: %v", count, ok)
 	}
-	if script := string(fill(t, posture.AWS, "link.sh", scripts.Values{})); !strings.Contains(script, fmt.Sprintf("\npolicies=%d\n", count)) {
+	if script := string(fill(t, posture.AWS, "link.sh", scripts.Values{})); !strings.Contains(script, fmt.Sprintf("\npolicy_count=%d\n", count)) {
 		t.Errorf("the script does not attach %d policies", count)
 	}
 }

@@ -107,7 +107,8 @@ func (p *parser) all(depth int) (posture.Condition, error) {
 		func(parts []posture.Condition) posture.Condition { return posture.AllOf(parts) })
 }
 
-// parseJoined reads parts as long as there is another. One part stands for itself.
+// parseJoined reads parts as long as another one follows. It returns a single part as it
+// is, without join.
 func parseJoined(part func(int) (posture.Condition, error), depth int, more func() bool, join func([]posture.Condition) posture.Condition) (posture.Condition, error) {
 	var parts []posture.Condition
 	for {
@@ -153,8 +154,9 @@ func (p *parser) one(depth int) (posture.Condition, error) {
 	if p.conditions > MaxConditions {
 		return nil, p.fail(t, "there are more than %d conditions", MaxConditions)
 	}
+	// Without a parenthesis after it, "exists" is the name of a field.
 	if p.tokens[min(p.position+1, len(p.tokens)-1)].kind == open && p.takeWord("exists") {
-		p.position++
+		p.position++ // the parenthesis
 		return p.exists()
 	}
 	return p.compare()

@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		// Not turns No into Yes and Yes into No, and leaves Maybe: the values add up to that of Yes.
+		// Not swaps No (0) and Yes (2) and leaves Maybe (1), so that the two values add up to 2.
 		if got, opposite := c.Of(e), (posture.Not{Part: c}).Of(e); got+opposite != posture.Yes {
 			t.Fatalf("%q: %v and %v", text, got, opposite)
 		}

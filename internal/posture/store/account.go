@@ -48,7 +48,8 @@ func scanAccount(r sqldb.Row) (posture.Account, error) {
 	return a, fromJSON(tags, &a.Tags)
 }
 
-// accountValues returns the column values of an account, beginning with org.
+// accountValues returns the parameters of the statements in AddAccount and SaveAccount,
+// beginning with org.
 func accountValues(org posture.OrgID, a posture.Account) []any {
 	var owner *string
 	if a.Owner != nil {
@@ -147,8 +148,8 @@ func accountWhere(d sqldb.Dialect, org posture.OrgID, f posture.AccountFilter) (
 	return strings.Join(terms, " AND "), args
 }
 
-// pageOf returns the text of a query, which must end in a WHERE condition, with the
-// clauses that select one page in the order of key. It appends their parameters to args.
+// pageOf appends to a query the clauses that select one page in the order of key, and
+// appends their parameters to args. The query must end in a WHERE condition.
 func pageOf(text, key string, args *[]any, p posture.Page) string {
 	if p.After != "" {
 		*args = append(*args, p.After)

@@ -21,8 +21,8 @@ const (
 // RemoveAccount implements [posture.OnboardingTx].
 func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	now, ref := t.store.now(), posture.AccountRef{Org: t.org, Account: id}
-	// The first call waits for a judgement that is being recorded, and blocks others until the
-	// end of the transaction. The second call makes judgements of the removed entities stale.
+	// This call is for its lock: it waits for a judgement that is being recorded, and blocks
+	// others until the end of the transaction.
 	if err := supersedeJudgements(t.tx, ref, 0); err != nil {
 		return err
 	}
@@ -38,6 +38,7 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	if err != nil {
 		return err
 	}
+	// Make judgements of the removed entities stale.
 	if err := supersedeJudgements(t.tx, ref, generation); err != nil {
 		return err
 	}
@@ -59,9 +60,10 @@ func (t *onboardTx) RemoveAccount(id posture.AccountID) error {
 	return err
 }
 
-// supersedeJudgements makes judgements of an account stale that were evaluated before a
-// generation of its entities. It locks the account's judgements until the end of the
-// transaction, as recordJudgement does.
+// supersedeJudgements makes judgements of an account stale: those that were evaluated on an
+// earlier generation of its entities than the given one, and those that are incremental to an
+// earlier judgement. It locks the account's judgements until the end of the transaction, as
+// recordJudgement does.
 func supersedeJudgements(tx *sqldb.Tx, ref posture.AccountRef, generation int64) error {
 	_, err := tx.Exec(`
 		INSERT INTO judged (org, account, generation, serial)

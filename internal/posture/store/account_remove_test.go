@@ -33,7 +33,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		initial := r.counts(small)
 		r.raise(large, 2100)
 
-		removed, generation := r.first(large), r.generation(large)
+		removed, oldGeneration := r.first(large), r.generation(large)
 		if err := r.store.Onboard(t.Context(), "org", func(tx posture.OnboardingTx) error { return tx.RemoveAccount(large.ID) }); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 		if n := r.open(large); n != 100 {
 			t.Errorf("%d findings are left to be resolved, want 100", n)
 		}
-		for range 2 { // further batches remain, as after a crash of the process
+		for range 2 { // stop before the last batch, as if the process crashed
 			if more, err := r.store.RemoveSome(t.Context(), "org", large.ID); err != nil || !more {
 				t.Fatalf("more is %v, %v", more, err)
 			}
@@ -69,16 +69,16 @@ func TestLargeAccountIsRemovedInBatches(t *testing.T) {
 
 		r.onboard(large)
 		requireRemoved("after it was added again")
-		now := r.generation(large)
-		if now <= generation {
-			t.Errorf("after it was added again the account has generation %d, before it was removed %d", now, generation)
+		newGeneration := r.generation(large)
+		if newGeneration <= oldGeneration {
+			t.Errorf("after it was added again the account has generation %d, before it was removed %d", newGeneration, oldGeneration)
 		}
 		read, err := r.store.EachEntity(t.Context(), "org", large.ID, func(e posture.Entity) error { return fmt.Errorf("%s still exists", e.ID) })
-		if err != nil || read != now {
-			t.Errorf("read generation %d of %d: %v", read, now, err)
+		if err != nil || read != newGeneration {
+			t.Errorf("read generation %d, want %d: %v", read, newGeneration, err)
 		}
-		if _, ok, err := r.store.ChangesSince(t.Context(), "org", large.ID, generation); ok || err != nil {
-			t.Errorf("the changes since the removal are known: %v, %v", ok, err)
+		if _, ok, err := r.store.ChangesSince(t.Context(), "org", large.ID, oldGeneration); ok || err != nil {
+			t.Errorf("the changes since a generation before the removal are known: %v, %v", ok, err)
 		}
 		scope := posture.Scope{Org: "org", Account: large.ID, Type: removed.Type, Region: removed.Region}
 		if err := r.store.Replace(t.Context(), scope, posture.ChangeOrigin{}, []posture.Entity{removed}, nil); !fault.Is(err, fault.Unavailable) {

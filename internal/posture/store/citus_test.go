@@ -80,8 +80,9 @@ func useAccount(t *testing.T, ctx context.Context, s *store.Store) {
 			must(err)
 			n := 0
 			for e := range u.Each {
-				if n++; round == 2 && n%3 == 0 {
-					continue // it is gone
+				n++
+				if round == 2 && n%3 == 0 {
+					continue // in the last round, every third entity is gone
 				}
 				e.Name += strings.Repeat("x", round*(n%2)) // from round 1 on, every second name changes
 				entity = e

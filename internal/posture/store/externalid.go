@@ -34,6 +34,8 @@ func (s *Store) ExternalID(ctx context.Context, org posture.OrgID) (id string, e
 	return id, err
 }
 
+// issuedID returns the external id that [Store.ExternalID] issued for an organisation. The
+// other ids of the organisation are claimed: they came with its credentials.
 func issuedID(tx *sqldb.Tx, org posture.OrgID) (string, error) {
 	return sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT id FROM external_id WHERE org = $1 AND issued`, org)
 }
@@ -49,8 +51,8 @@ func (s *Store) CheckExternalID(ctx context.Context, org posture.OrgID, id strin
 	})
 }
 
-// checkOwned fails with fault.Conflict if an external id belongs to another organisation,
-// and with "no row" if it belongs to none.
+// checkOwned fails with fault.Conflict if an external id belongs to another organisation. If
+// it belongs to none, it returns an error for which [sqldb.Missing] is true.
 func checkOwned(tx *sqldb.Tx, org posture.OrgID, id string) error {
 	owner, err := sqldb.QueryOne(tx, sqldb.Scalar[string], `SELECT org FROM external_id WHERE id = $1`, id)
 	if err != nil {

@@ -14,7 +14,11 @@ type Figures struct {
 	Suppressed map[posture.FindingLevel]int // open findings that are suppressed
 	Accounts   map[AccountGroup]int         // accounts by cloud and state
 	Overdue    int                          // accounts whose collection is late by more than OverdueAfter
-	OldestRead time.Duration                // the longest time since an account's last completed collection, posture.History if all its runs that are kept failed; 0 without such accounts
+
+	// OldestRead is the longest time since an account's last completed collection, 0 without
+	// collections. An account whose stored runs all failed counts as collected posture.History
+	// ago, unless it is younger.
+	OldestRead time.Duration
 }
 
 // An AccountGroup identifies the accounts of a cloud that are in one state.
@@ -46,7 +50,9 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 		if err := countInto(tx, f.Open, `SELECT level, sum(total) FROM finding_place WHERE status = 'Open' GROUP BY level`); err != nil {
 			return err
 		}
-		if err := countInto(tx, f.Suppressed, `SELECT level, count(*) FROM finding WHERE aside_till <> 0 AND aside_till > $1 AND status = 'Open' GROUP BY level`, sqldb.Millis(now)); err != nil {
+		var args []any
+		suppressed := isSuppressed(&args, now)
+		if err := countInto(tx, f.Suppressed, `SELECT level, count(*) FROM finding WHERE `+suppressed+` AND status = 'Open' GROUP BY level`, args...); err != nil {
 			return err
 		}
 		if err := countAccounts(tx, f.Accounts); err != nil {
@@ -60,8 +66,8 @@ func (s *Store) Figures(ctx context.Context, now time.Time) (f Figures, err erro
 			WHERE s.due < $1 AND a.status <> 'draft'`, sqldb.Millis(now.Add(-OverdueAfter))); err != nil {
 			return err
 		}
-		// Runs are deleted after History. An account without a completed run among those that are kept counts as
-		// collected a History ago, unless the account is younger.
+		// Runs older than posture.History are deleted. If none of the remaining runs of an account was completed, the
+		// account counts as collected at $1, which is posture.History ago. It does not count at all if it was created later.
 		oldest, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 			SELECT coalesce(min(coalesce(completed, $1)), 0)
 			FROM (

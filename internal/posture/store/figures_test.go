@@ -29,7 +29,7 @@ func TestOldestCollectionIncludesAccountsThatAlwaysFail(t *testing.T) {
 		if err := s.StartRun(t.Context(), "org", r, begin.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		// An old draft that is linked now has a first run that has not ended.
+		// If a draft is linked late, the account is old while its first run has not ended.
 		if f, err := s.Figures(t.Context(), begin.Add(10*24*time.Hour)); err != nil || f.OldestRead != 0 {
 			t.Errorf("during the first run, the oldest collection is %s old, %v; want 0", f.OldestRead, err)
 		}

@@ -71,8 +71,8 @@ func TestFindingIsResolvedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Both delete the verdict first, so that one would wait for the other there. Without it
-	// they meet at the finding, as in the later batches of a large account.
+	// DeleteRule and RemoveAccount delete the verdict first: one would wait there for the other.
+	// Without a verdict they meet at the finding, as in the later batches of a large account.
 	if err := db.Write(t.Context(), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`DELETE FROM rule_verdict`)
 		return err
@@ -94,8 +94,8 @@ func TestFindingIsResolvedOnce(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		// Wait until both wait for locks: the first for this transaction, the second for the first
-		// one's lock on the row.
+		// Wait until both wait for locks: the first for this transaction, the second for the lock
+		// on the row that the first holds.
 		for waiting := 0; waiting < 2; time.Sleep(10 * time.Millisecond) {
 			var err error
 			if waiting, err = sqldb.QueryOne(tx, sqldb.Scalar[int], `

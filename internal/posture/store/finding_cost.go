@@ -9,8 +9,9 @@ import (
 	"vigil/internal/sqldb"
 )
 
-// FindingAggregationCost implements [posture.FindingStore]. The bound is the number of
-// findings that match the conditions on counted fields.
+// FindingAggregationCost implements [posture.FindingStore]. It multiplies the number of
+// passes over findings by the number of findings that match the conditions on counted
+// fields: a pass reads at most these.
 func (s *Store) FindingAggregationCost(ctx context.Context, org posture.OrgID, f posture.FindingFilter, aggregations map[string]posture.Aggregation, now time.Time) (rows int, err error) {
 	fields, err := checkAggregations(aggregations)
 	if err != nil || len(f.IDs)+len(f.Objects) > 0 { // an index finds the few findings that are listed
@@ -22,11 +23,11 @@ func (s *Store) FindingAggregationCost(ctx context.Context, org posture.OrgID, f
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		_, _, dims := findingWhere(tx, org, f, now)
 		if f.Suppressed != nil && !*f.Suppressed {
-			dims = without(dims, "aside_till") // all minus the suppressed ones, which are few
+			dims = without(dims, "aside_till") // counted as all minus the suppressed ones, which are few
 		}
-		passes := 0 // over the selected findings
+		passes := 0
 		if len(f.Tags) > 0 || !isCounted(dims) {
-			passes++ // the total
+			passes++ // counts the total
 		}
 		for _, a := range aggregations {
 			passes += uncountedLevels(a, dims, fields, len(f.Tags) > 0)
@@ -42,9 +43,11 @@ func (s *Store) FindingAggregationCost(ctx context.Context, org posture.OrgID, f
 }
 
 // uncountedLevels returns how many levels of an aggregation are not answered from the
-// tables of sums. above are the columns of the filter and of the levels above.
+// tables of sums. above are the columns of the filter and of the levels above; tags says
+// that the filter selects by tags.
 func uncountedLevels(a posture.Aggregation, above []string, fields map[string]string, tags bool) int {
-	n, columns := 0, append(slices.Clone(above), fields[fieldName(a.Of)])
+	n := 0
+	columns := append(slices.Clone(above), fields[fieldName(a.Of)])
 	if tags || !isCounted(columns) {
 		n++
 	}

@@ -17,8 +17,9 @@ type sumTable struct {
 	fields []string
 }
 
-// sumTables are maintained incrementally, the smallest first. Every pair of account, rule
-// and region is in a table before finding_cell, so that this large table is rarely read.
+// sumTables lists the tables from the smallest to the largest. Changes of findings update
+// them incrementally. The large finding_cell is rarely read: for every pair of account, rule
+// and region, an earlier table has both columns.
 var sumTables = []sumTable{
 	{"finding_kind", []string{"rule", "provider", "service", "level", "status"}},
 	{"finding_place", []string{"account", "provider", "service", "region", "level", "status"}},
@@ -28,10 +29,11 @@ var sumTables = []sumTable{
 }
 
 // sumTableFor returns the smallest table that has the given columns.
-func sumTableFor(dims []string) (table string, ok bool) {
-	for _, c := range sumTables {
-		if !slices.ContainsFunc(dims, func(d string) bool { return !slices.Contains(c.fields, d) }) {
-			return c.table, true
+func sumTableFor(columns []string) (table string, ok bool) {
+	for _, t := range sumTables {
+		lacks := func(column string) bool { return !slices.Contains(t.fields, column) }
+		if !slices.ContainsFunc(columns, lacks) {
+			return t.table, true
 		}
 	}
 	return "", false
@@ -53,7 +55,7 @@ func (c *counts) add(f posture.Finding, delta int) {
 
 // save adds the changes to the tables.
 func (c *counts) save(tx *sqldb.Tx, org posture.OrgID) error {
-	all := sumTables[len(sumTables)-1].fields
+	all := sumTables[len(sumTables)-1].fields // of finding_cell
 	for _, table := range sumTables {
 		sums := map[countKey]int{}
 		for k, n := range c.deltas {
@@ -129,8 +131,9 @@ func countFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now
 	return sqldb.QueryOne(tx, sqldb.Scalar[int], `SELECT count(*) FROM finding WHERE `+where, args...)
 }
 
-func isCounted(dims []string) bool {
-	_, ok := sumTableFor(dims)
+// isCounted reports whether a table of sums has the given columns.
+func isCounted(columns []string) bool {
+	_, ok := sumTableFor(columns)
 	return ok
 }
 

@@ -67,8 +67,8 @@ func sameRules(tx *sqldb.Tx, org posture.OrgID, generation int64) error {
 }
 
 // recordJudgement records a judgement as the last one of its account and returns its number. It
-// fails with fault.Stale if it is older than the last one or not incremental to it. It
-// serialises the judgements of an account.
+// fails with fault.Stale if a later generation was judged before, or if the judgement is
+// incremental to one that is not the last. Its row lock serialises the judgements of an account.
 func recordJudgement(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int64, error) {
 	serial, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 		INSERT INTO judged (org, account, generation, serial)
@@ -87,8 +87,8 @@ func recordJudgement(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (int6
 }
 
 // knownFindings returns the findings of the account that the judgement may change, by
-// rule and object: all findings of its rules, or those of the evaluated entities if a
-// rule was evaluated for some only.
+// rule and object. Of a rule that was evaluated for some entities only, these are the
+// findings of those entities; of any other rule, all findings.
 func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[posture.RuleID]map[posture.EntityID]storedFinding, error) {
 	known := map[posture.RuleID]map[posture.EntityID]storedFinding{}
 	var rules, ids []string
@@ -171,7 +171,6 @@ type observation struct {
 
 	added    []addedFinding
 	changed  []changedFinding // reopened or updated
-	blobs    map[int64]func() string
 	resolved []resolvedFinding
 	verdicts [][]any
 	counts   counts
@@ -189,16 +188,20 @@ type resolvedFinding struct {
 
 type changedFinding struct {
 	storedFinding
-	words    string
-	reworded bool   // its text changed, so that it is indexed again
-	muted    string // "suppressed" or "released" if a mute rule did so, otherwise empty
+	blob      func() string
+	words     string // the search text
+	reworded  bool   // the search text changed: it is indexed again
+	reopened  bool
+	muteEvent string // "suppressed" or "released" if a mute rule did so, otherwise empty
 }
 
 // compareRule compares the result of one rule with the stored findings.
 func (o *observation) compareRule(account posture.AccountID, r posture.RuleJudgement) {
 	known := o.known[r.Rule]
 	seen := map[posture.EntityID]bool{}
-	open := 0 // open findings of the rule afterwards
+	// open becomes the number of open findings of the rule. It starts from o.open if the rule was
+	// evaluated for some entities only; otherwise the loop over known counts all findings.
+	open := o.open[r.Rule]
 	for _, v := range r.Violating {
 		f := v.Finding
 		f.ID, f.Rule, f.Account = posture.NewFindingID(o.org, r.Rule, f.Object), r.Rule, account
@@ -215,15 +218,14 @@ func (o *observation) compareRule(account posture.AccountID, r posture.RuleJudge
 		if k.finding.Status != posture.FindingOpen {
 			continue
 		}
+		if r.Only == nil {
+			open++
+		}
 		if r.Gone || !seen[object] && (r.Trusted == nil || r.Trusted(object)) {
 			o.resolve(k)
 			open--
 		}
-		if r.Only == nil { // known has all findings of the rule; otherwise o.open counts them
-			open++
-		}
 	}
-	open += o.open[r.Rule]
 	unknown := len(r.Unknown)
 	if r.Gone {
 		open, unknown, r.Passing, r.NotApplicable = 0, 0, 0, 0
@@ -251,34 +253,32 @@ func (o *observation) raise(f posture.Finding, blob func() string, known map[pos
 	}
 	o.counts.add(k.finding, -1)
 	f.Suppression, f.Created, f.Updated = k.finding.Suppression, k.finding.Created, o.at
-	if k.finding.Status == posture.FindingResolved {
+	reopened := k.finding.Status == posture.FindingResolved
+	if reopened {
 		f.Created = o.at
 	}
-	muted := ""
-	if s := o.muteChanged(k.finding, f); s != f.Suppression {
-		muted = "suppressed"
+	muteEvent := ""
+	if s := o.nextSuppression(k.finding, f); s != f.Suppression {
+		muteEvent = "suppressed"
 		if s == nil {
-			muted = "released"
+			muteEvent = "released"
 		}
 		f.Suppression = s
 	}
 	o.counts.add(f, 1)
 	words := searchText(f)
-	o.changed = append(o.changed, changedFinding{storedFinding{k.n, f, sum}, words, words != searchText(k.finding), muted})
-	if o.blobs == nil {
-		o.blobs = map[int64]func() string{}
-	}
-	o.blobs[k.n] = blob
-	return k.finding.Status == posture.FindingResolved
+	o.changed = append(o.changed, changedFinding{storedFinding{k.n, f, sum}, blob, words, words != searchText(k.finding), reopened, muteEvent})
+	return reopened
 }
 
-// muteChanged returns the suppression of a finding that is reopened or has changed: its
+// nextSuppression returns the suppression of a finding that is reopened or has changed: its
 // tags may have moved it into or out of the scope of a mute rule. It keeps suppressions
-// by people, and does not mute a finding again that a person released.
-func (o *observation) muteChanged(old, f posture.Finding) *posture.Suppression {
+// by people, and does not mute a finding again that a person released. The result is
+// f.Suppression, the same pointer, unless a mute rule suppresses or releases the finding.
+func (o *observation) nextSuppression(old, f posture.Finding) *posture.Suppression {
 	s := f.Suppression
 	muted := s != nil && s.MuteRule != ""
-	if !muted && f.Suppressed(o.at) {
+	if !muted && f.Suppressed(o.at) { // by a person
 		return s
 	}
 	m, ok := muteOf(o.mutes, f)
@@ -288,7 +288,7 @@ func (o *observation) muteChanged(old, f posture.Finding) *posture.Suppression {
 	case !ok, muted && m.ID == s.MuteRule:
 		return s
 	case !muted && old.Status == posture.FindingOpen && m.Scope.Matches(old):
-		return s
+		return s // it was in the scope already, but a person released or suppressed it
 	}
 	return m.Suppression(o.at)
 }
@@ -363,19 +363,19 @@ func (o *observation) saveChanged(event func(n int64, what, reason string)) erro
 	var rows, blobs, index [][]any
 	for _, c := range o.changed {
 		f := c.finding
-		if f.Created.Equal(o.at) {
+		if c.reopened {
 			event(c.n, "raised", "")
 		}
-		if c.muted != "" {
-			event(c.n, c.muted, "")
+		changesSuppression := c.muteEvent != ""
+		if changesSuppression {
+			event(c.n, c.muteEvent, "")
 		}
 		suppression, until, mute := suppressionColumns(f.Suppression)
-		changesSuppression := c.muted != ""
 		rows = append(rows, []any{
 			c.n, f.Type, f.ObjectID(), f.XID, f.Name, f.Service, f.Region, f.Level, f.Risk.Score, toJSON(f.Risk.Parts), tagsColumn(f), sqldb.Millis(f.Created),
 			sqldb.Millis(f.Updated), c.digest, c.words, suppression, until, mute, parametersColumn(f), changesSuppression,
 		})
-		blobs = append(blobs, []any{c.n, pack(o.blobs[c.n]())})
+		blobs = append(blobs, []any{c.n, pack(c.blob())})
 		if c.reworded {
 			index = append(index, []any{c.n, c.words})
 		}
@@ -383,8 +383,8 @@ func (o *observation) saveChanged(event func(n int64, what, reason string)) erro
 	if len(rows) == 0 {
 		return nil
 	}
-	// A suppression that the judgement does not change may have been changed by a user in the
-	// meantime, because knownFindings does not lock the rows.
+	// The columns of the suppression are written only if a mute rule changes it: a user may have
+	// changed it since knownFindings, which does not lock the rows.
 	if _, err := o.tx.ExecEach(`
 		UPDATE finding
 		SET type = $2, local_id = $3, xid = $4, name = $5, service = $6, region = $7, level = $8, risk = $9, parts = $10, tags = $11,
@@ -404,6 +404,7 @@ func (o *observation) saveResolved(event func(n int64, what, reason string)) err
 	if len(o.resolved) == 0 {
 		return nil
 	}
+	// If there is no such account, or o.account is empty, a is zero: it reads every region.
 	a, err := account(o.tx, o.org, o.account)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
@@ -469,8 +470,9 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 }
 
 // resolveWhere resolves the open findings of an organisation that match a condition,
-// and returns their number. Its parameters start at $2. It locks the findings, so that
-// concurrent calls resolve and count each only once.
+// and returns their number. The parameters of the condition start at $2; an ORDER BY and a
+// LIMIT may follow it. resolveWhere locks the findings, so that concurrent calls resolve
+// and count each only once.
 func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) (int, error) {
 	o := &observation{tx: tx, org: org, at: at}
 	all, err := sqldb.Query(tx, func(row sqldb.Row) (k storedFinding, err error) {

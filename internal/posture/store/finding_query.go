@@ -32,7 +32,8 @@ func findingField(name string) (string, bool) {
 }
 
 // findingWhere returns the SQL condition of a filter. The caller must filter tags,
-// which are JSON in the database. dims are the columns that the condition uses.
+// which are JSON in the database. dims are the columns that the condition uses: they
+// decide which stored counts can answer it.
 func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) (where string, args []any, dims []string) {
 	args = []any{org}
 	terms := []string{"org = $1"}
@@ -74,7 +75,7 @@ func findingWhere(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now 
 	}
 	within("created", f.Created)
 	within("resolved", f.Resolved)
-	if f.Rules != nil {
+	if f.Rules != nil { // an empty list selects nothing
 		terms = append(terms, "rule IN "+tx.Dialect().TextList(&args, sqldb.Strings(f.Rules)))
 		dims = append(dims, "rule")
 	}
@@ -126,7 +127,7 @@ type pageReader struct {
 	tx       *sqldb.Tx
 	filter   posture.FindingFilter
 	order    findingSorts
-	size     int
+	size     int // 0 for no limit
 	page     *posture.FindingPage
 	position string // of the last finding
 }
@@ -136,6 +137,7 @@ type pageReader struct {
 func (r *pageReader) read(where string, s keyRange) (bool, error) {
 	text := `SELECT ` + findingColumns + r.order.columns() + ` FROM finding WHERE ` + where + s.where + ` ORDER BY ` + r.order.String()
 	args := s.args
+	// With a filter of tags, which are compared below, the number of rows to read is not known.
 	if len(r.filter.Tags) == 0 && r.size > 0 {
 		args = append(args, r.size+1-len(r.page.Findings))
 		text += fmt.Sprintf(" LIMIT $%d", len(args))
@@ -172,8 +174,8 @@ type findingSort struct {
 	desc   bool
 }
 
-// findingOrder returns the order for sort keys. The default is by risk. It appends the
-// id.
+// findingOrder returns the order for sort keys; without any, by risk. It appends the id, unless
+// the id is a sort key.
 func findingOrder(sorts []posture.FindingSort) (findingSorts, error) {
 	if len(sorts) == 0 {
 		return findingSorts{{"risk", true}, {"id", false}}, nil
@@ -219,7 +221,7 @@ func (o findingSorts) columns() string {
 	return text
 }
 
-// sortedFinding is a finding and the values of its sort columns.
+// sortedFinding is a finding and pointers to the values of its sort columns.
 type sortedFinding struct {
 	finding posture.Finding
 	values  []any
@@ -227,20 +229,16 @@ type sortedFinding struct {
 
 func (o findingSorts) scan(row sqldb.Row) (f sortedFinding, err error) {
 	f.values = make([]any, len(o))
-	columns := make([]any, len(o))
 	for i, s := range o {
 		switch s.column {
 		case "risk", "created", "updated", severityOrder:
-			columns[i] = new(int64)
+			f.values[i] = new(int64)
 		default:
-			columns[i] = new(string)
+			f.values[i] = new(string)
 		}
 	}
-	if err := scanFindingInto(row, &f.finding, columns...); err != nil {
-		return f, err
-	}
-	copy(f.values, columns)
-	return f, nil
+	err = scanFindingInto(row, &f.finding, f.values...)
+	return f, err
 }
 
 // position returns the cursor of the finding.

@@ -79,7 +79,8 @@ func (s *Store) Trends(ctx context.Context, org posture.OrgID, f posture.Finding
 
 // trendColumns maps the fields that trends can be grouped by to columns.
 var trendColumns = map[string]string{
-	"": "''", "level": "level", "cloudprovider": "provider", "cloudaccountid": "account", "service": "service", "ruleid": "rule",
+	"":      "''", // no grouping: all findings are in one group without a name
+	"level": "level", "cloudprovider": "provider", "cloudaccountid": "account", "service": "service", "ruleid": "rule",
 }
 
 // openByGroup returns the number of open findings by the value of a column.
@@ -122,7 +123,7 @@ func (t *trendCounter) trends(grouped bool) posture.Trends {
 	out := posture.Trends{All: slices.Clone(t.frame)}
 	for name, g := range t.groups {
 		open := t.open[name]
-		for i := len(g) - 1; i >= 0; i-- {
+		for i := len(g) - 1; i >= 0; i-- { // backwards: open is the number at the end of interval i
 			g[i].Open = max(0, open)
 			open += g[i].Resolved - g[i].New
 			all := &out.All[i]

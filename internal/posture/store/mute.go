@@ -79,11 +79,14 @@ func saveMuteRule(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule) error {
 	return err
 }
 
+// noLock is the lock of openInScope that locks nothing.
+const noLock = ""
+
 // openInScope calls f for the open findings in a scope, those with the highest risk
-// first. lock is tx.ForUpdate() to lock them, or empty.
+// first. lock is tx.ForUpdate() to lock them, or noLock.
 func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock string, f func(storedFinding) error) error {
 	filter := posture.FindingFilter{Statuses: []posture.FindingStatus{posture.FindingOpen}, Accounts: sqldb.Strings(s.Accounts)}
-	if len(s.Rules) > 0 {
+	if len(s.Rules) > 0 { // in a filter, an empty list that is not nil would select nothing
 		filter.Rules = s.Rules
 	}
 	where, args, _ := findingWhere(tx, org, filter, time.Time{}) // the filter does not depend on the time
@@ -106,7 +109,7 @@ func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock stri
 func (s *Store) PreviewMute(ctx context.Context, org posture.OrgID, scope posture.MuteScope, now time.Time) (p posture.MutePreview, err error) {
 	p = posture.MutePreview{ByLevel: map[posture.FindingLevel]int{}}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		return openInScope(tx, org, scope, "", func(k storedFinding) error {
+		return openInScope(tx, org, scope, noLock, func(k storedFinding) error {
 			p.Matched++
 			p.ByLevel[k.finding.Level]++
 			if k.finding.Suppressed(now) {
@@ -196,7 +199,8 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 			return err
 		}
 		others = slices.DeleteFunc(others, func(other posture.MuteRule) bool { return other.ID == saved.ID })
-		// The rule keeps the findings in renewed, with another suppression, and loses those in leaving.
+		// Findings in renewed stay with the rule and get its new suppression. Those in leaving go to
+		// another rule or are released. The suppression of any others stays unchanged.
 		var renewed, leaving []storedFinding
 		next := saved.Suppression(saved.Updated)
 		for _, k := range muted {
@@ -212,12 +216,12 @@ func (s *Store) ReplaceMuteRule(ctx context.Context, org posture.OrgID, m postur
 		if err := saveSuppressions(tx, rows, events); err != nil {
 			return err
 		}
-		released, err := handOver(tx, org, others, leaving, saved.Updated)
+		left, err := handOver(tx, org, others, leaving, saved.Updated)
 		if err != nil {
 			return err
 		}
 		joined, err := mute(tx, org, saved, saved.Updated)
-		changed = len(rows) + released + joined
+		changed = len(rows) + left + joined
 		return err
 	})
 	return changed, saved, err

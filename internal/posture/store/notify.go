@@ -15,6 +15,8 @@ func channelCell(org posture.OrgID, id string) secret.Cell {
 	return secret.Cell{Org: string(org), Table: "notify_channel", Row: id, Field: "secrets"}
 }
 
+// channelColumns are the columns that scanChannel reads. The last two are the number of dead
+// letters and the state of the delivery that ended last.
 const channelColumns = `record, failures, resume_at,
 	(SELECT count(*) FROM notify_delivery d WHERE d.org = notify_channel.org AND d.channel = notify_channel.id AND d.state = 'Dead'),
 	coalesce((

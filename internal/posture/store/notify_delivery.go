@@ -11,8 +11,10 @@ import (
 	"vigil/internal/sqldb"
 )
 
+// deliveryFields are the columns that Dispatch fills.
 var deliveryFields = []string{"org", "id", "channel", "state", "attempts", "created", "give_up", "ended", "events", "title", "error", "message"}
 
+// deliveryColumns are the columns that scanDelivery reads.
 const deliveryColumns = `id, channel, state, attempts, created, give_up, ended, events, title, error`
 
 func scanDelivery(row sqldb.Row, more ...any) (d notify.Delivery, err error) {
@@ -98,16 +100,18 @@ func (s *Store) SaveAttempt(ctx context.Context, r notify.Ref, d notify.Delivery
 			WHERE org = $1 AND id = $2`, r.Org, d.ID, string(d.State), d.Attempts, ended, d.Error); err != nil {
 			return err
 		}
-		return pauseChannel(tx, r, failures, resume)
+		return setPause(tx, r, failures, resume)
 	})
 }
 
 // PauseChannel implements [notify.Outbox].
 func (s *Store) PauseChannel(ctx context.Context, r notify.Ref, failures int, resume time.Time) error {
-	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return pauseChannel(tx, r, failures, resume) })
+	return s.db.Write(ctx, func(tx *sqldb.Tx) error { return setPause(tx, r, failures, resume) })
 }
 
-func pauseChannel(tx *sqldb.Tx, r notify.Ref, failures int, resume time.Time) error {
+// setPause saves the number of consecutive failures of a channel and the time of the next
+// attempt. The zero time ends a pause.
+func setPause(tx *sqldb.Tx, r notify.Ref, failures int, resume time.Time) error {
 	at := int64(0)
 	if !resume.IsZero() {
 		at = sqldb.Millis(resume)
@@ -118,6 +122,8 @@ func pauseChannel(tx *sqldb.Tx, r notify.Ref, failures int, resume time.Time) er
 		WHERE org = $1 AND id = $2 AND (failures <> $3 OR resume_at <> $4)`, r.Org, r.Channel, failures, at)
 	return err
 }
+
+func endPause(tx *sqldb.Tx, r notify.Ref) error { return setPause(tx, r, 0, time.Time{}) }
 
 // ExpireDeliveries implements [notify.Outbox].
 func (s *Store) ExpireDeliveries(ctx context.Context, now, forget time.Time) error {
@@ -177,7 +183,7 @@ func (s *Store) RetryDelivery(ctx context.Context, org posture.OrgID, id string,
 		if _, err := retryDead(tx, org, `id = $2`, id, now); err != nil {
 			return err
 		}
-		return pauseChannel(tx, notify.Ref{Org: org, Channel: d.Channel}, 0, time.Time{})
+		return endPause(tx, notify.Ref{Org: org, Channel: d.Channel})
 	})
 	return d, err
 }
@@ -192,7 +198,7 @@ func (s *Store) RetryChannel(ctx context.Context, org posture.OrgID, id string, 
 		if err != nil {
 			return err
 		}
-		return pauseChannel(tx, notify.Ref{Org: org, Channel: id}, 0, time.Time{})
+		return endPause(tx, notify.Ref{Org: org, Channel: id})
 	})
 	return n, err
 }

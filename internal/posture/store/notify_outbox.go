@@ -54,7 +54,7 @@ func (o *observation) notices() (all []notify.Event) {
 		add(notify.FindingRaised, a.finding, "")
 	}
 	for _, c := range o.changed {
-		if c.finding.Created.Equal(o.at) { // it was resolved and is reopened
+		if c.reopened {
 			add(notify.FindingRaised, c.finding, "")
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Store) RecordEndedSuppressions(ctx context.Context, now time.Time) erro
 			return err
 		}
 		since, err := sqldb.QueryOne(tx, sqldb.Scalar[int64], `SELECT until FROM notify_suppression WHERE one = 1`)
-		if sqldb.Missing(err) {
+		if sqldb.Missing(err) { // the first call
 			_, err := tx.Exec(`INSERT INTO notify_suppression (one, until) VALUES (1, $1)`, sqldb.Millis(now))
 			return err
 		}

@@ -24,6 +24,7 @@ func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, 
 			{&p.Findings, true, `SELECT updated, 0 FROM finding WHERE org = $1 ORDER BY updated DESC LIMIT 1`},
 			{&p.Entities, false, `SELECT CAST(coalesce(sum(generation), 0) AS BIGINT), count(*) FROM ` + entitydb.GenerationTable(tx) + ` WHERE org = $1`},
 			{&p.Rules, false, `SELECT generation, 0 FROM rule_generation WHERE org = $1`},
+			// The CASE returns the latest of the three times.
 			{&p.Accounts, true, `
 				SELECT coalesce(max(CASE WHEN updated > status_since AND updated > stream_since THEN updated
 					WHEN status_since > stream_since THEN status_since ELSE stream_since END), 0), count(*)

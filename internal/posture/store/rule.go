@@ -67,7 +67,7 @@ func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule,
 			return err
 		}
 		switch {
-		case version == r.Version-1:
+		case version == r.Version-1: // r follows the stored version
 		case r.Version == 1:
 			return fault.New(fault.Conflict, "rule %q exists already", r.ID)
 		default:
@@ -82,6 +82,7 @@ func (s *Store) SaveRule(ctx context.Context, org posture.OrgID, r posture.Rule,
 		if err != nil {
 			return err
 		}
+		// The history of a deleted rule is kept. If the rule is saved again, its versions repeat.
 		_, err = tx.Exec(`
 			INSERT INTO rule_change (org, id, version, at, who, record)
 			VALUES ($1, $2, $3, $4, $5, $6)

@@ -51,6 +51,7 @@ func (s *Store) StartRun(ctx context.Context, org posture.OrgID, r posture.Run, 
 		if err != nil {
 			return err
 		}
+		// A unique index allows one run of an account that has not ended.
 		n, err := tx.Exec(`
 			INSERT INTO run (org, id, account, provider, scope, status, started, ended, updated, collectors, done, units, entities, reason, lease, stop)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, FALSE)

@@ -43,7 +43,7 @@ func (s *Store) SetCollectionPlan(ctx context.Context, org posture.OrgID, p post
 		if err != nil {
 			return err
 		}
-		last, err := lastStarts(tx, org, "")
+		last, err := lastStarts(tx, org, "") // of all accounts
 		if err != nil {
 			return err
 		}
@@ -67,8 +67,11 @@ func (s *Store) SetCollection(ctx context.Context, org posture.OrgID, id posture
 			return err
 		}
 		a = a.WithCollection(c, s.now())
-		if err := t.SaveAccount(a); err != nil || a.Status.Value == posture.AccountDraft {
+		if err := t.SaveAccount(a); err != nil {
 			return err
+		}
+		if a.Status.Value == posture.AccountDraft { // it is not collected
+			return nil
 		}
 		p, err := collectionPlan(tx, org)
 		if err != nil {
@@ -83,8 +86,8 @@ func (s *Store) SetCollection(ctx context.Context, org posture.OrgID, id posture
 	return a, err
 }
 
-// lastStarts returns when the newest runs of accounts started: of all, or of one if
-// only is set.
+// lastStarts returns when the newest runs of accounts started: of all accounts, or of a
+// single one if the parameter only is not empty.
 func lastStarts(tx *sqldb.Tx, org posture.OrgID, only posture.AccountID) (map[posture.AccountID]time.Time, error) {
 	type start struct {
 		account posture.AccountID

@@ -1,12 +1,12 @@
 // Package store stores the state of the posture server in SQLite or PostgreSQL.
 //
-// [Store] implements the store interfaces of package posture and of the packages that
-// use them; [Streams] implements posture.StreamStore. Entities are in package entitydb.
+// [Store] implements the store interfaces of package posture and of packages that use
+// it, such as notify; [Streams] implements posture.StreamStore. Entities are in package entitydb.
 // Jobs that follow from a change are enqueued in the transaction of the change: see
 // [Jobs]. The suite in storetest runs on both databases.
 //
 // Both databases use the same SQL; see package sqldb. Secrets are encrypted before they
-// reach the database, bound to their cell.
+// reach the database. Each is bound to its cell; see package secret.
 package store
 
 import (
@@ -37,7 +37,7 @@ var streamMigrations embed.FS
 var notifyMigrations embed.FS
 
 // Distribute spreads the tables of entities over the nodes of a Citus cluster, in a number
-// of shards. report is called before each table.
+// of shards. It calls report before each table, unless report is nil.
 func Distribute(ctx context.Context, db *sqldb.DB, shards int, report func(table string, rows int64)) error {
 	return db.Distribute(ctx, entitydb.Distribution(), shards, report)
 }
@@ -116,7 +116,7 @@ func (s *Store) At(now func() time.Time) *Store {
 	return &other
 }
 
-// toJSON encodes a value of this package, which cannot fail.
+// toJSON encodes a value. The values that this package stores can always be encoded.
 func toJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

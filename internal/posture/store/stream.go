@@ -70,7 +70,8 @@ func (s *Streams) Stream(ctx context.Context, org posture.OrgID, id posture.Acco
 		if found, err = findStream(tx, `s.org = $1 AND s.account = $2`, org, id); err != nil {
 			return err
 		}
-		// A read with again set only confirms an earlier one, so it is not counted.
+		// The column "again" marks second reads, which only confirm the first read of a target.
+		// They are not counted.
 		found.Pending, err = sqldb.QueryOne(tx, sqldb.Scalar[int64], `
 			SELECT count(*) FROM stream_reread WHERE org = $1 AND account = $2 AND NOT again`, org, id)
 		return err
@@ -145,7 +146,7 @@ func (s *Streams) SetStream(ctx context.Context, org posture.OrgID, p posture.Pr
 // setStatus sets the status of an account's stream. It does not change the account
 // (nor its ETag) when the status is the same.
 func (s *Streams) setStatus(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, status posture.StreamStatus) error {
-	if err := tx.Lock("onboard/" + string(org)); err != nil {
+	if err := tx.Lock("onboard/" + string(org)); err != nil { // Store.Onboard changes accounts, too
 		return err
 	}
 	t := &onboardTx{tx: tx, org: org}

@@ -66,7 +66,7 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 		case m.Signal == posture.SignalEvent && len(m.Target) == 0:
 			unmapped++
 		}
-		if err := s.addPending(tx, org, id, m.Target, 0, now, d.Trace, m.ChangeOrigin); err != nil {
+		if err := s.addPending(tx, org, id, m.Target, depthNamed, now, d.Trace, m.ChangeOrigin); err != nil {
 			return o, err
 		}
 		work = work || len(m.Target) > 0
@@ -87,8 +87,15 @@ func (s *Streams) accept(tx *sqldb.Tx, d posture.Delivery) (o posture.StreamOutc
 	return o, err
 }
 
+// Depths of pending reads.
+const (
+	depthNamed     = 0 // a message named the target
+	depthNeighbour = 1 // the target is a neighbour of one that a message named
+)
+
 // addPending inserts pending reads of targets. A target that is pending already gets
-// a new version instead of a second row.
+// a new version instead of a second row. A read that was due only later, such as a retry
+// or a second read, becomes due with the new one, and its wait starts again.
 func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, targets []posture.Target, depth int, due int64, trace string, origin posture.ChangeOrigin) error {
 	for _, t := range targets {
 		if _, err := tx.Exec(`
@@ -100,8 +107,8 @@ func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.Account
 				since = CASE WHEN stream_reread.due > excluded.due THEN excluded.since ELSE stream_reread.since END,
 				due = CASE WHEN stream_reread.due > excluded.due THEN excluded.due ELSE stream_reread.due END,
 				trace = CASE WHEN excluded.trace = '' THEN stream_reread.trace ELSE excluded.trace END,
-				actor = CASE WHEN excluded.actor || excluded.operation = '' THEN stream_reread.actor ELSE excluded.actor END,
-				operation = CASE WHEN excluded.actor || excluded.operation = '' THEN stream_reread.operation ELSE excluded.operation END`,
+				actor = CASE WHEN excluded.actor = '' AND excluded.operation = '' THEN stream_reread.actor ELSE excluded.actor END,
+				operation = CASE WHEN excluded.actor = '' AND excluded.operation = '' THEN stream_reread.operation ELSE excluded.operation END`,
 			org, id, t.Type, t.Region, t.Name, depth, due, trace, origin.Actor, origin.Operation); err != nil {
 			return err
 		}
@@ -109,9 +116,9 @@ func (s *Streams) addPending(tx *sqldb.Tx, org posture.OrgID, id posture.Account
 	return nil
 }
 
-// updateStatus sets the status of a stream according to a message. Once the stream was
-// connected, it ignores messages that were sent before the last change of status: a late
-// event does not reconnect a stream that was removed.
+// updateStatus sets the status of a stream according to a message. If the stream was
+// connected before, messages that were sent before the last change of status have no
+// effect: a late event does not reconnect a stream that was removed.
 func (s *Streams) updateStatus(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, m posture.StreamMessage) error {
 	status := posture.StreamConnected
 	if m.Signal == posture.SignalDisconnected {
@@ -120,7 +127,7 @@ func (s *Streams) updateStatus(tx *sqldb.Tx, org posture.OrgID, id posture.Accou
 	type state struct {
 		value posture.StreamStatus
 		since int64
-		seen  bool
+		seen  bool // whether the stream was ever connected
 	}
 	current, err := sqldb.QueryOne(tx, func(r sqldb.Row) (st state, err error) {
 		err = r.Scan(&st.value, &st.since, &st.seen)

@@ -57,11 +57,11 @@ func (s *Streams) resume(ctx context.Context, now time.Time) error {
 			WHERE r.due <= $1 AND (NOT s.busy OR r.due <= $2)`, sqldb.Millis(now), sqldb.Millis(now.Add(-stuckAfter)))
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	for _, ref := range idle {
-		if err != nil {
-			break
-		}
-		err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 			n, err := tx.Exec(`UPDATE stream SET busy = TRUE WHERE org = $1 AND account = $2`, ref.Org, ref.Account)
 			if err != nil || n == 0 {
 				return err
@@ -73,8 +73,11 @@ func (s *Streams) resume(ctx context.Context, now time.Time) error {
 			}
 			return s.jobs.Stream(tx, ref.Org, ref.Account)
 		})
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // deleteBatch bounds the rows deleted in one transaction, so that other writers do
@@ -129,14 +132,15 @@ func (s *Streams) silentAccounts(ctx context.Context, now time.Time, t posture.S
 		}
 		for _, c := range found {
 			quietSince := max(c.event, c.since)
-			missed := c.beat > 0 && c.beat < sqldb.Millis(now.Add(-t.Heartbeat))
-			if !missed && quietSince < sqldb.Millis(now.Add(-t.Silence)) {
-				// Changes up to an hour after the last message may be the reads that it caused.
-				if missed, err = entitydb.ChangedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
+			silent := c.beat > 0 && c.beat < sqldb.Millis(now.Add(-t.Heartbeat)) // missed its heartbeat
+			if !silent && quietSince < sqldb.Millis(now.Add(-t.Silence)) {
+				// Changes stored up to an hour after the last message do not count: they may come from
+				// the reads that the message caused.
+				if silent, err = entitydb.ChangedSince(tx, c.AccountRef, quietSince+int64(time.Hour/time.Millisecond)); err != nil {
 					return err
 				}
 			}
-			if missed {
+			if silent {
 				refs = append(refs, c.AccountRef)
 			}
 		}

@@ -45,13 +45,15 @@ func (s *Streams) RecordReads(ctx context.Context, org posture.OrgID, id posture
 				return err
 			}
 		}
-		return s.addPending(tx, org, id, results.Neighbours, 1, sqldb.Millis(s.now()), "", posture.ChangeOrigin{})
+		// Neighbours are named by no message, so they have no trace and no origin.
+		return s.addPending(tx, org, id, results.Neighbours, depthNeighbour, sqldb.Millis(s.now()), "", posture.ChangeOrigin{})
 	})
 }
 
 // finish deletes a pending read, or schedules its second read: the clouds are
 // eventually consistent, and an answer right after a change may be out of date. It
-// leaves a read whose version changed since, because a message named it again.
+// leaves a read whose version has changed: a message named the target again in the
+// meantime.
 func (s *Streams) finish(tx *sqldb.Tx, org posture.OrgID, id posture.AccountID, w posture.PendingRead, results posture.ReadResults) error {
 	args := []any{org, id, w.Type, w.Region, w.Name, w.Version}
 	const whereRead = ` WHERE org = $1 AND account = $2 AND type = $3 AND region = $4 AND name = $5 AND version = $6`

@@ -28,7 +28,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			Name: "vigil_stream_refusals_total", Help: "Messages of event streams that failed verification, by reason.",
 		}, []string{"provider", "reason"}),
 		rereads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vigil_stream_rereads_total", Help: "Resources read because of messages, by outcome.",
+			Name: "vigil_stream_rereads_total", Help: "Reads of resources because of messages, by outcome: found, gone, skipped, failed or given up.",
 		}, []string{"provider", "outcome"}),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vigil_stream_stage_seconds", Help: "Time that messages and their targets spend in each stage.",

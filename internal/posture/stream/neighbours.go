@@ -105,7 +105,8 @@ func compareEdges(d collect.Declaration, before, after []posture.Edge, changed m
 }
 
 // target returns the target that reads the neighbour. Azure needs the resource id,
-// which only stored entities have: for others, all of the type are read.
+// which only stored entities have: without it, the name is empty, and all resources of
+// the type are read.
 func (n neighbour) target(a posture.Account, stored posture.Entity) (posture.Target, bool) {
 	for _, t := range n.types {
 		region, name, ok := splitID(t, a.ID, n.id)

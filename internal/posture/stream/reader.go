@@ -135,8 +135,8 @@ func traceOf(due []posture.PendingRead) string {
 	return ""
 }
 
-// stageTimer returns a function that records the time since the stage before for
-// each target that a message named.
+// stageTimer records how long the targets waited. It returns a function that records,
+// for each target, the time since the previous stage. Confirming reads do not count.
 func (r *Reader) stageTimer(due []posture.PendingRead) (finished func(stage string)) {
 	last, count := r.Now(), 0
 	for _, p := range due {

@@ -51,11 +51,13 @@ func (r *Reader) save(ctx context.Context, access posture.Access, reads []read) 
 	return results, err
 }
 
-// classify adds a read to the results: as done, or as failed and to be retried with
-// exponential backoff until maxTries.
+// classify adds a read to the results. A failed read is retried with exponential backoff,
+// unless it was denied or was tried maxTries times. All others are done.
 func (r *Reader) classify(ctx context.Context, access posture.Access, entry read, results *posture.ReadResults) {
 	p := access.Account.Provider
 	switch {
+	case entry.skipped:
+		r.Metrics.reread(p, "skipped")
 	case entry.err == nil && len(entry.removed) > 0:
 		r.Metrics.reread(p, "gone")
 	case entry.err == nil:
@@ -64,7 +66,7 @@ func (r *Reader) classify(ctx context.Context, access posture.Access, entry read
 		r.Metrics.reread(p, "failed")
 		r.Log.InfoContext(ctx, "read of a changed resource failed, will be retried", "account", access.Account.ID, "type", entry.Type, "region", entry.Region, "error", entry.err)
 		results.Failed = append(results.Failed, entry.PendingRead)
-		// The batch has one retry time: the latest of its reads.
+		// All failed reads of the batch are retried at one time: the latest.
 		if retry := r.Now().Add(time.Second << entry.Tries); retry.After(results.RetryAt) {
 			results.RetryAt = retry
 		}

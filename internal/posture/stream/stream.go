@@ -1,7 +1,7 @@
 // Package stream receives the change events of cloud accounts and reads the
-// resources that they name.
+// resources that the events name.
 //
-// The package of each cloud below this one verifies and parses its messages. The
+// The packages aws, azure and gcp verify and parse the messages of their cloud. The
 // [Receiver] stores the targets of a message and enqueues a job before it
 // acknowledges the message. The job runs [Reader.Work], which reads single resources
 // in the same way as a full collection: with the same collectors, limits, store and

@@ -66,8 +66,9 @@ func (r *Reader) Wake(ref posture.AccountRef) {
 	}
 }
 
-// startWorker registers a worker for the account, after the previous one has ended:
-// it may have released the account in the store and still be returning.
+// startWorker waits until the previous worker of the account has ended, and registers a
+// new one. The previous one may have released the account in the store and still be
+// returning.
 func (r *Reader) startWorker(ctx context.Context, ref posture.AccountRef) (*worker, error) {
 	for {
 		r.mu.Lock()

@@ -51,12 +51,12 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 		failed []posture.EntityType
 		reason string
 	}{
-		"a collector fails":               {cloud: pair{first: noEntities, later: fails}, failed: []posture.EntityType{laterType}, reason: "out of order"},
-		"a page is cut off":               {cloud: pair{first: noEntities, later: halfway}, failed: []posture.EntityType{laterType}, reason: "cut off"},
-		"the run times out":               {cloud: pair{first: noEntities, later: hang}, failed: []posture.EntityType{laterType}, reason: "in time"},
-		"it times out before all is read": {cloud: pair{first: hang, later: noEntities}, failed: []posture.EntityType{firstType, laterType}, reason: "in time"},
-		"the session fails":               {cloud: pair{open: errors.New("no way in")}, failed: []posture.EntityType{firstType, laterType}, reason: "no way in"},
-		"the worker is lost":              {lost: true, failed: []posture.EntityType{firstType, laterType}, reason: "lost its worker"},
+		"a collector fails":                     {cloud: pair{first: noEntities, later: fails}, failed: []posture.EntityType{laterType}, reason: "out of order"},
+		"a page is cut off":                     {cloud: pair{first: noEntities, later: halfway}, failed: []posture.EntityType{laterType}, reason: "cut off"},
+		"the run times out in the second scope": {cloud: pair{first: noEntities, later: hang}, failed: []posture.EntityType{laterType}, reason: "in time"},
+		"the run times out in the first scope":  {cloud: pair{first: hang, later: noEntities}, failed: []posture.EntityType{firstType, laterType}, reason: "in time"},
+		"the session fails":                     {cloud: pair{open: errors.New("no way in")}, failed: []posture.EntityType{firstType, laterType}, reason: "no way in"},
+		"the worker is lost":                    {lost: true, failed: []posture.EntityType{firstType, laterType}, reason: "lost its worker"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,6 +85,7 @@ func TestUnreadScopesAreMarkedFailed(t *testing.T) {
 func TestRunOfARegionMarksGlobalScopes(t *testing.T) {
 	t.Parallel()
 	s, st := newRecordingSweep(t, dbtest.Open(t, dbtest.SQLite(t)), &cloud{})
+	// Whether the account's cloud has a type or region does not matter here.
 	failed := map[posture.Scope]bool{
 		{Type: "Azure.Storage.StorageAccount", Region: posture.Global}: true,
 		{Type: "GCP.Compute.Network", Region: posture.Global}:          true,
@@ -130,8 +131,8 @@ func newRecordingSweep(t *testing.T, db *sqldb.DB, c collect.Source) (*sweep.Swe
 	return s, st
 }
 
-// work continues the run that is in progress, or starts one. With lost, another worker of
-// the run is lost, so that the run ends and another one starts.
+// work continues the run that is in progress, or starts one. If lost is set, the run has
+// lost its previous worker: it ends, and another run starts.
 func work(t *testing.T, s *sweep.Sweep, lost bool) {
 	t.Helper()
 	runs, _, err := s.Store.Runs(t.Context(), org, posture.RunFilter{}, posture.Page{Size: 1})

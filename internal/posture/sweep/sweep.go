@@ -135,7 +135,8 @@ type attempt struct {
 
 // superseded reports whether the status of an account is newer than what the attempt
 // found out: the account was unlinked or validated meanwhile, or has a new credential.
-// The time of the status alone does not tell: a validation with the same result keeps it.
+// Comparing the time of the status does not suffice, because a validation with the same
+// result keeps that time: the credential is compared too.
 func (t attempt) superseded(tx posture.OnboardingTx, a posture.Account) (bool, error) {
 	if a.Status.Value == posture.AccountDraft || a.Status.Since.After(t.began) {
 		return true, nil

@@ -383,8 +383,8 @@ func TestRunThatNeverBeganSaysWhy(t *testing.T) {
 	}
 }
 
-// TestNoRunBeginsWhileTheDiskIsLow leaves an account that is due and a run in the queue
-// until the disk has space again.
+// TestNoRunBeginsWhileTheDiskIsLow leaves a run in the queue until the disk has space
+// again, and then an account that is due.
 func TestNoRunBeginsWhileTheDiskIsLow(t *testing.T) {
 	t.Parallel()
 	s := newSweep(t, dbtest.Open(t, dbtest.SQLite(t)), noEntities)
@@ -406,7 +406,7 @@ func TestNoRunBeginsWhileTheDiskIsLow(t *testing.T) {
 	}
 
 	s.Now = func() time.Time { return time.Now().Add(posture.Interval + time.Hour) }
-	for _, low = range []bool{true, false} {
+	for _, low = range []bool{true, false} { // sets what LowSpace returns
 		if err := s.Maintain(t.Context()); err != nil {
 			t.Fatal(err)
 		}

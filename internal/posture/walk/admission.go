@@ -13,11 +13,11 @@ import (
 
 // Admission limits the number of concurrent queries. Zero fields mean defaults.
 type Admission struct {
-	Total  int           // limit for the server; twice the processors, at least 4
-	Org    int           // limit per organisation; 4, always less than Total if that is above 1
-	Caller int           // limit per caller; 2
-	Queue  int           // limit of waiting queries; 64
-	Wait   time.Duration // maximum waiting time; 2 s
+	Total  int           // limit for the server; default: twice the processors, at least 4
+	Org    int           // limit per organisation; default: 4; at most Total-1, but at least 1
+	Caller int           // limit per caller; default: 2
+	Queue  int           // limit of waiting queries; default: 64
+	Wait   time.Duration // maximum waiting time; default: 2 s
 }
 
 func (a Admission) orDefaults() Admission {

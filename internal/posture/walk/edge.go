@@ -74,7 +74,7 @@ type NeighbourCount struct {
 // Neighbourhood holds the neighbours of an entity.
 type Neighbourhood struct {
 	Counts     []NeighbourCount
-	Neighbours []Neighbour // sorted by direction, label and id
+	Neighbours []Neighbour // outgoing before incoming, then by label and id
 }
 
 // Neighbours returns the neighbours of an entity of an account. It fails with fault.NotFound when
@@ -88,7 +88,7 @@ func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account post
 	if !ok {
 		return Neighbourhood{}, fault.New(fault.NotFound, "entity %q is not in the graph of its account", id)
 	}
-	t := newResultBuilder(g.Graph, &budget{})
+	t := newResultBuilder(g.Graph, &budget{}) // only for t.id
 	var n Neighbourhood
 	types := map[posture.EntityID]posture.EntityType{}
 	for _, d := range []struct {
@@ -102,6 +102,7 @@ func (w *Walker) Neighbours(ctx context.Context, org posture.OrgID, account post
 			n.Neighbours = append(n.Neighbours, Neighbour{d.name, g.EdgeLabels()[g.EdgeLabel(e)], other})
 		}
 	}
+	// Directions are compared in reverse: "out" comes before "in".
 	slices.SortFunc(n.Neighbours, func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Direction, a.Direction), cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
 	})

@@ -19,7 +19,7 @@ type resultBuilder struct {
 	graph    *graph.Graph
 	root     Node // its children are the top nodes of the response
 	values   *Text
-	nonEmpty bool                  // values is not empty
+	nonEmpty bool                  // values has an element
 	seen     map[graph.Handle]bool // all vertices in the response
 }
 
@@ -59,7 +59,7 @@ func (t *resultBuilder) child(n *Node, v graph.Handle) *Node {
 		return c
 	}
 	if !t.budget.take(nodeBytes) {
-		return n
+		return n // any node will do: the query fails
 	}
 	c := &Node{ID: t.id(v), Children: []*Node{}, vertex: v}
 	n.Children = append(n.Children, c)
@@ -105,7 +105,8 @@ func text(v graph.Value) (string, bool) {
 	return v.Str(), true
 }
 
-// add adds one result. Vertices, paths and trees become nodes; everything else becomes a value.
+// add adds a result that occurs bulk times. Vertices become nodes, as do paths and trees with
+// vertices. An empty tree adds nothing. Everything else becomes bulk values.
 func (t *resultBuilder) add(v graph.Value, bulk int64) {
 	switch v.Kind() {
 	case graph.KindVertex:
@@ -336,7 +337,7 @@ func (t *resultBuilder) property(v graph.Value) (string, graph.Value) {
 	case ref.Edge:
 		value, _ := t.graph.EdgeValue(ref.Owner, ref.Key)
 		return key, value
-	case ref.Meta >= 0:
+	case ref.Meta >= 0: // a property of a vertex property
 		meta := t.graph.MetaProperties(ref.Owner, ref.Key, ref.Index)[ref.Meta]
 		return t.graph.Keys()[meta.Key], meta.Value
 	}

@@ -17,6 +17,7 @@ import (
 type budget struct {
 	limit    gremlin.Budget
 	used     int64        // bytes
+	peak     int64        // most bytes used at a time, including those of the run of the query
 	deadline time.Time    // no deadline when zero
 	until    int          // calls of tick until the next check of the clock
 	task     *gctune.Work // told when the query uses much memory, so that garbage is collected sooner
@@ -26,6 +27,7 @@ type budget struct {
 // take reserves bytes. It returns false when the memory or time budget is exceeded.
 func (b *budget) take(bytes int64) bool {
 	b.used += bytes
+	b.peak = max(b.peak, b.used)
 	if b.used > gremlin.Large {
 		b.task.Grow() // only the first call has an effect
 	}

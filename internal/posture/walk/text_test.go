@@ -13,6 +13,7 @@ import (
 	"vigil/internal/gctune"
 )
 
+// newBudget returns a budget of some bytes; -1 means no limit.
 func newBudget(memory int64) *budget {
 	return &budget{limit: gremlin.Budget{Memory: memory}, task: gctune.Begin(memory)}
 }
@@ -44,6 +45,7 @@ func TestStringEncoding(t *testing.T) {
 	if err := quick.Check(matchesEncodingJSON, nil); err != nil {
 		t.Error(err)
 	}
+	// Random bytes are mostly invalid UTF-8, unlike random strings.
 	if err := quick.Check(func(b []byte) bool { return matchesEncodingJSON(string(b)) }, nil); err != nil {
 		t.Error(err)
 	}

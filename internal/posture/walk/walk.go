@@ -109,9 +109,9 @@ type Cost struct {
 	Ran        time.Duration
 }
 
-// Admit waits until the limits of concurrent queries permit another one. It is for code that
-// runs queries of similar cost without Ask. The caller must call leave afterwards. It fails with
-// fault.Limited when the caller or organisation has too many queries, and with
+// Admit waits until the limits of concurrent queries permit another one, as Ask does. Code that
+// runs queries of similar cost without Ask must call Admit before, and leave afterwards. Admit
+// fails with fault.Limited when the caller or organisation has too many queries, and with
 // fault.Unavailable when the server has.
 func (w *Walker) Admit(ctx context.Context, org posture.OrgID, caller string) (leave func(), err error) {
 	return w.gate.enter(ctx, string(org), caller)
@@ -149,8 +149,8 @@ func (w *Walker) Ask(ctx context.Context, q Query) (Answer, error) {
 		}
 	}()
 
-	// When an entity is removed after the graph was loaded, the result would mix two
-	// generations. The second attempt uses the newer generation only.
+	// If an entity was removed after the graph was loaded, the result mixes two generations of
+	// the account. A second run uses a graph of the newer generation.
 	for try := 1; ; try++ {
 		a, missing, err := w.run(ctx, q, plan, task)
 		if err != nil {
@@ -176,12 +176,14 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	}
 	res, err := plan.Run(ctx, g.Graph, gremlin.RunOptions{Budget: w.budget, OnLarge: task.Grow})
 	if err != nil {
+		// err is a DeadlineExceeded if the query took too long: either the time of its budget or
+		// the deadline of ctx has passed. With any other err, a ctx that is done was cancelled.
 		if ctx.Err() != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return Answer{}, 0, ctx.Err()
 		}
 		return Answer{}, 0, queryError(err)
 	}
-	remaining.used = res.Held
+	remaining.used, remaining.peak = res.Held, res.Bytes
 	results := newResultBuilder(g.Graph, remaining)
 	results.values.Raw("[")
 	for i, item := range res.Items {
@@ -195,7 +197,7 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	remaining.release(res.Held)
 	a := Answer{
 		Count: res.Count, Nodes: results.root.Children, Values: results.values, Edges: results.edges(), budget: remaining,
-		Cost: Cost{Work: res.Work, Bytes: res.Bytes, Generation: g.Generation},
+		Cost: Cost{Work: res.Work, Generation: g.Generation},
 	}
 	if q.Explain {
 		a.Explain = plan.Explain()
@@ -204,13 +206,12 @@ func (w *Walker) run(ctx context.Context, q Query, plan *gremlin.Plan, task *gct
 	if err := w.entities(ctx, q, &a, ids); err != nil {
 		return Answer{}, 0, err
 	}
-	a.Cost.Bytes = max(res.Bytes, remaining.used)
-	a.Cost.Ran = w.now().Sub(start)
+	a.Cost.Bytes, a.Cost.Ran = remaining.peak, w.now().Sub(start)
 	return a, len(ids) - a.Found, a.Fits()
 }
 
-// entityBatch is the number of entities that are read at a time. Decoded entities are not counted
-// against the budget.
+// entityBatch is the number of entities that are read at a time. It is small, because decoded
+// entities are not counted against the budget.
 const entityBatch = 256
 
 // entities writes the entities of a response.

@@ -3,6 +3,7 @@ package walk_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -135,7 +136,7 @@ func TestAnswers(t *testing.T) {
 	walker := newWalker(newStore("a>b", "b>cc", "a>cc", "lone"), walk.Options{})
 	for text, want := range map[string]struct {
 		count    int64
-		nodes    string // as draw formats them
+		nodes    string // as draw formats them; the same vertex is one node, however often it is a result
 		entities int
 		values   string
 	}{
@@ -226,6 +227,7 @@ func TestInvalidQueries(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
+	// If the account is not found, an error in the text is not reported.
 	for _, q := range []walk.Query{
 		{Org: "other", Account: account, Text: "g.V()"}, {Org: "org", Account: "2", Text: "g.V()"}, {Org: "org", Account: "2", Text: "g.V("},
 	} {
@@ -254,6 +256,23 @@ func TestExplainAndCost(t *testing.T) {
 	}
 	if a := runQuery(t, walker, "g.V().out()"); a.Explain != nil {
 		t.Errorf("a query that does not ask for it has an explanation: %v", a.Explain)
+	}
+}
+
+// TestCostCountsResultsAndResponse checks that the peak memory includes the results of the run,
+// which are held until the response is written.
+func TestCostCountsResultsAndResponse(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	store := fakeStore{}
+	for i := range n {
+		name := fmt.Sprint(i, " ", strings.Repeat("x", 100))
+		store[id(name)] = posture.Entity{ID: id(name), Type: "AWS.X.Thing", Name: name, Account: account, Provider: posture.AWS}
+	}
+	a := runQuery(t, newWalker(store, walk.Options{}), "g.V().id()")
+	const heldPerResult = 64 + 100
+	if least := n*heldPerResult + a.Values.Len(); a.Cost.Bytes < least {
+		t.Errorf("peak memory of %d bytes, want at least %d", a.Cost.Bytes, least)
 	}
 }
 

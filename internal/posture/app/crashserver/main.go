@@ -70,8 +70,8 @@ func serve(ctx context.Context, conf config.Config, gateway, ca string) error {
 	return a.Serve(ctx)
 }
 
-// readFrom makes the server collect from the simulated AWS. The credentials of its
-// identity come from the environment variables that the AWS SDK uses.
+// readFrom makes the server collect from the simulated AWS. The server's own AWS
+// credentials come from the environment variables that the AWS SDK uses.
 func readFrom(o *app.Options, gateway, ca string) error {
 	pem, err := os.ReadFile(ca)
 	if err != nil {

@@ -32,11 +32,11 @@ import (
 type Cloud struct {
 	Source collect.Source
 	Access posture.Access
-	Today  time.Time // of its world
+	Today  time.Time // the date in the simulated cloud
 
-	// Change fixes one violation of a rule and causes another.
+	// Change fixes a violation of one resource and causes a violation of another.
 	Change func() error
-	// Break makes the calls that read these two resources fail until it is undone.
+	// Break makes the calls that read the two resources of Change fail, until undo is called.
 	Break func(Trouble) (undo func())
 }
 
@@ -51,8 +51,8 @@ const (
 	Partial Trouble = "a partial page"
 )
 
-// NeverWrong reads a cloud that has changed while calls fail: no finding may be raised
-// or resolved. When calls succeed again, one finding is raised and one resolved.
+// NeverWrong changes a cloud and reads it while calls fail: no finding may be raised or
+// resolved. When calls succeed again, findings must be raised and resolved.
 func NeverWrong(t *testing.T, c Cloud) {
 	p := newPipeline(t, c)
 	if status := p.run(time.Minute); status != posture.RunCompleted {

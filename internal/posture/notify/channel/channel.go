@@ -99,8 +99,8 @@ func (b busy) Unwrap() error { return b.error }
 // maxRetryAfter limits the Retry-After of receivers.
 const maxRetryAfter = time.Hour
 
-// retryAfter returns the pause of a Retry-After header, which has seconds or a date. It
-// is not positive if there is none.
+// retryAfter returns the pause of a Retry-After header, which has seconds or a date. The
+// result is 0 or negative if the header is missing or the date has passed.
 func retryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(header); err == nil {
 		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
@@ -166,12 +166,12 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		err := unexpectedStatus(res.StatusCode)
-		// Retry other errors: wrong credentials and missing pages are often corrected
-		// within a day. A body that the receiver rejects stays the same.
 		switch res.StatusCode {
 		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-			return refused{err}
+			return refused{err} // the receiver rejects the body, which stays the same
 		}
+		// Other errors are retried: wrong credentials and missing pages are often corrected
+		// within a day.
 		if pause := retryAfter(res.Header.Get("Retry-After"), s.o.Now()); pause > 0 {
 			return busy{err, pause}
 		}

@@ -101,7 +101,7 @@ func TestHTTPRequests(t *testing.T) {
 		kind   notify.Type
 		values map[string]string
 		path   string
-		header [2]string
+		header [2]string      // name and value of a header of the request; empty for none
 		want   map[string]any // by the path of the member
 	}{
 		{notify.Webhook, map[string]string{"signingKey": "0123456789abcdef"}, "/", [2]string{"Vigil-Delivery", "m-1"}, map[string]any{
@@ -129,7 +129,7 @@ func TestHTTPRequests(t *testing.T) {
 				values[name] = value
 			}
 			target := notify.Channel{Type: c.kind}
-			if err := target.SetValues(values, false); err != nil {
+			if err := target.SetValues(values, notify.NewChannel); err != nil {
 				t.Fatal(err)
 			}
 			if err := senders().Send(t.Context(), target, message()); err != nil {
@@ -201,13 +201,14 @@ func TestTeamsTextsAreNoMarkdown(t *testing.T) {
 
 func TestErrorResponses(t *testing.T) {
 	t.Parallel()
+	elsewhere, redirected := receive(t, 200, nil, "")
 	for _, c := range []struct {
 		status  int
 		header  map[string]string
 		refused bool
 		pause   time.Duration
 	}{
-		{status: 500}, {status: 401}, {status: 302, header: map[string]string{"Location": "http://127.0.0.1:1/"}},
+		{status: 500}, {status: 401}, {status: 302, header: map[string]string{"Location": elsewhere}},
 		{status: 400, refused: true}, {status: 413, refused: true},
 		{status: 429, header: map[string]string{"Retry-After": "30"}, pause: 30 * time.Second},
 		{status: 503, header: map[string]string{"Retry-After": "999999999"}, pause: time.Hour},
@@ -219,6 +220,9 @@ func TestErrorResponses(t *testing.T) {
 		if err == nil || channel.Refused(err) != c.refused || channel.RetryAfter(err) != c.pause || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%d: %v, refused %t, retry after %s", c.status, err, channel.Refused(err), channel.RetryAfter(err))
 		}
+	}
+	if n := len(redirected()); n > 0 {
+		t.Errorf("a redirect was followed: %d requests", n)
 	}
 }
 
@@ -310,7 +314,7 @@ func TestSendMail(t *testing.T) {
 	t.Parallel()
 	address, heard := serveSMTP(t, "250 queued")
 	target := notify.Channel{Type: notify.Email}
-	if err := target.SetValues(map[string]string{"server": address, "from": "vigil@example.com", "to": "ann@example.com, bob@example.com", "security": "none"}, false); err != nil {
+	if err := target.SetValues(map[string]string{"server": address, "from": "vigil@example.com", "to": "ann@example.com, bob@example.com", "security": "none"}, notify.NewChannel); err != nil {
 		t.Fatal(err)
 	}
 	if err := senders().Send(t.Context(), target, message()); err != nil {
@@ -404,7 +408,7 @@ func TestSyslogOverTCPAndUDP(t *testing.T) {
 	}
 }
 
-// hub records what is imported into Security Hub.
+// hub records what is imported into Security Hub, and returns failed and err.
 type hub struct {
 	role, externalID, region string
 	findings                 []json.RawMessage
@@ -431,7 +435,7 @@ func TestSecurityHub(t *testing.T) {
 		TestFinding: func(id, account, region string) json.RawMessage { return json.RawMessage(id) },
 	})
 	c := notify.Channel{Type: notify.SecurityHub}
-	if err := c.SetValues(map[string]string{"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1", "externalId": "id"}, false); err != nil {
+	if err := c.SetValues(map[string]string{"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1", "externalId": "id"}, notify.NewChannel); err != nil {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]map[string]string{
@@ -440,12 +444,12 @@ func TestSecurityHub(t *testing.T) {
 		"a host name": {"roleArn": "arn:aws:iam::111122223333:role/hub", "region": "eu-west-1.example.com"},
 	} {
 		other := c
-		if err := other.SetValues(bad, false); err == nil {
+		if err := other.SetValues(bad, notify.NewChannel); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
 	m := message()
-	m.Org, m.Events = "org", append(m.Events, m.Events[0]) // the last event of a finding counts
+	m.Org, m.Events = "org", append(m.Events, m.Events[0]) // a finding with two events is imported once
 	if err := s.Send(t.Context(), c, m); err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,9 @@ func (s *Senders) jira(ctx context.Context, c notify.Channel, m notify.Message) 
 	}}), nil)
 }
 
-// jiraHasLabel reports whether an issue has a label. Jira Cloud has removed the search
-// that Jira Data Center offers, and Data Center does not have the one that replaces it.
+// jiraHasLabel reports whether an issue has a label. It first tries the search of Jira
+// Cloud. Jira Data Center does not have that one, but an older one that Jira Cloud has
+// removed.
 func (s *Senders) jiraHasLabel(ctx context.Context, base string, header map[string]string, label string) (bool, error) {
 	var found struct {
 		Issues []struct {

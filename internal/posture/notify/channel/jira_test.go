@@ -14,14 +14,14 @@ import (
 	"vigil/internal/posture/notify/channel"
 )
 
-// serveJira starts a site of Jira Cloud or of Jira Data Center with a response to
-// searches. It returns its URL and a function that returns the paths of the requests
-// that it accepted, and the created issue.
+// serveJira starts a site of Jira Cloud or of Jira Data Center that answers searches with
+// found. It returns the URL of the site, and a function that returns the paths of the
+// accepted requests and the created issue.
 func serveJira(t *testing.T, cloud bool, found string) (address string, got func() (paths []string, issue any)) {
 	t.Helper()
 	requests := make(chan request, 10)
 	status := map[string]int{"/rest/api/2/issue": http.StatusCreated, "/rest/api/2/search/jql": http.StatusNotFound, "/rest/api/2/search": http.StatusOK}
-	if cloud { // it removed the older search: developer.atlassian.com/changelog/#CHANGE-2046
+	if cloud { // Jira Cloud has removed the older search: developer.atlassian.com/changelog/#CHANGE-2046
 		status["/rest/api/2/search/jql"], status["/rest/api/2/search"] = http.StatusOK, http.StatusGone
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,8 +61,8 @@ func serveJira(t *testing.T, cloud bool, found string) (address string, got func
 	}
 }
 
-// TestJiraGetsOneIssue sends a message to both kinds of Jira, whose issue may exist
-// already.
+// TestJiraGetsOneIssue sends a message to both kinds of Jira. In repeated attempts, the issue
+// of the message exists already and no second one is created.
 func TestJiraGetsOneIssue(t *testing.T) {
 	t.Parallel()
 	const search, searchJQL, create = "/rest/api/2/search", "/rest/api/2/search/jql", "/rest/api/2/issue"
@@ -79,7 +79,7 @@ func TestJiraGetsOneIssue(t *testing.T) {
 	} {
 		address, got := serveJira(t, c.cloud, c.found)
 		target := notify.Channel{Type: notify.Jira}
-		if err := target.SetValues(map[string]string{"url": address + "/", "project": "SEC", "username": "ann", "apiToken": "t0ken"}, false); err != nil {
+		if err := target.SetValues(map[string]string{"url": address + "/", "project": "SEC", "username": "ann", "apiToken": "t0ken"}, notify.NewChannel); err != nil {
 			t.Fatal(err)
 		}
 		if err := senders().Send(t.Context(), target, message()); err != nil {
@@ -112,7 +112,7 @@ func TestJiraDescriptionIsEscaped(t *testing.T) {
 		m.Events = m.Events[:1]
 		m.Events[0].Finding.Name = name
 		target := notify.Channel{Type: notify.Jira}
-		if err := target.SetValues(map[string]string{"url": address, "project": "SEC", "username": "ann", "apiToken": "t0ken"}, false); err != nil {
+		if err := target.SetValues(map[string]string{"url": address, "project": "SEC", "username": "ann", "apiToken": "t0ken"}, notify.NewChannel); err != nil {
 			t.Fatal(err)
 		}
 		if err := senders().Send(t.Context(), target, m); err != nil {

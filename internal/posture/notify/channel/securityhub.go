@@ -29,14 +29,17 @@ func (s *Senders) securityHub(ctx context.Context, c notify.Channel, m notify.Me
 		return refused{errors.New("this server has no access to AWS")}
 	}
 	role, region := c.Value("roleArn"), c.Value("region")
-	account := strings.Split(role+"::::::", ":")[4] // arn:partition:iam::account:role/name; the added colons make the field exist in any text
+	account := ""
+	if fields := strings.Split(role, ":"); len(fields) > 4 { // arn:partition:iam::account:role/name
+		account = fields[4]
+	}
 	findings, err := s.hubFindings(ctx, m, account, region)
 	if err != nil || len(findings) == 0 {
 		return err
 	}
 	failed, err := s.o.SecurityHub.ImportFindings(ctx, role, c.Value(notify.ExternalID), region, findings)
 	switch fault.KindOf(err) {
-	case fault.Internal:
+	case fault.Internal: // also if err is nil
 		if err != nil {
 			return webhook.Unreachable{Cause: err}
 		}
@@ -70,8 +73,8 @@ func (s *Senders) hubFindings(ctx context.Context, m notify.Message, account, re
 	return s.o.Findings(ctx, m.Org, all, account, region)
 }
 
-// importError returns the error of an import that Security Hub did not accept completely. It
-// is worth a retry unless every rejected finding is invalid.
+// importError returns the error of an import that Security Hub did not accept completely. The
+// message is sent again unless every finding that was not accepted is invalid.
 func importError(failed map[string]string, total int) error {
 	if len(failed) == 0 {
 		return nil

@@ -96,6 +96,8 @@ func (d *Deliverer) Channel(ctx context.Context, r notify.Ref) error {
 	return nil
 }
 
+// enter counts one more channel in progress. It returns false if the organisation has as many
+// as it may have; the channel stays due and is tried again later.
 func (d *Deliverer) enter(org posture.OrgID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +127,7 @@ func (d *Deliverer) attempt(ctx context.Context, r notify.Ref, c *notify.Channel
 	if err != nil {
 		return false, err
 	}
-	if sent >= c.PerMinute {
+	if sent >= c.PerMinute { // pause until the first message of the last minute is a minute old
 		return false, d.Store.PauseChannel(ctx, r, c.Failures, first.Add(time.Minute))
 	}
 	m, found, err := d.Store.NextDelivery(ctx, r)

@@ -369,7 +369,7 @@ func TestConcurrentChannelsPerOrganisationAreLimited(t *testing.T) {
 				settled <- struct{}{}
 			})
 		}
-		for range due {
+		for range due { // each channel has begun to send, or was not permitted to
 			<-settled
 		}
 		close(release)

@@ -29,10 +29,10 @@ account_form='^[0-9]{12}$'
 
 name=vigil-reader
 trust='@principal@'
-manner=role
+manner=role # or stack: make_role or make_stack creates the role
 organization=
 root=
-policies=@count@
+policy_count=@count@
 
 usage() {
 	say "usage: VIGIL_API_TOKEN=... bash link.sh [options] ACCOUNT...
@@ -66,8 +66,8 @@ option() {
 }
 
 # external_id prints the external id that the existing role requires, or the one that
-# Vigil issues for the organisation. It fails if the role cannot be read: another external
-# id would replace the one of the role.
+# Vigil issues for the organisation. It fails if the role exists but cannot be read: otherwise
+# a new external id would replace the one that the role requires.
 external_id() {
 	local id=
 	if exists aws iam get-role --role-name "$name"; then
@@ -91,12 +91,12 @@ make_role() {
 		run aws iam create-role --role-name "$name" --description 'Vigil reads how resources are configured' \
 			--assume-role-policy-document "$trusting" --tags Key=created-by,Value=vigil >/dev/null
 	fi
-	for ((number = 1; number <= policies; number++)); do
+	for ((number = 1; number <= policy_count; number++)); do
 		arn="arn:${partition}:iam::$2:policy/$name-$number"
 		save_policy "$arn" "$folder/policy-$number.json"
 		persist aws iam attach-role-policy --role-name "$name" --policy-arn "$arn"
 	done
-	remove_policies "$policies"
+	remove_policies "$policy_count"
 	if exists aws iam get-role-policy --role-name "$name" --policy-name read-configuration; then
 		# Earlier versions of this script used an inline policy.
 		run aws iam delete-role-policy --role-name "$name" --policy-name read-configuration
@@ -145,7 +145,7 @@ check_accounts
 find_self
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for ((number = 1; number <= policies; number++)); do
+for ((number = 1; number <= policy_count; number++)); do
 	fetch "policy-$number.json" "$folder/policy-$number.json"
 done
 fetch role.yaml "$folder/role.yaml"

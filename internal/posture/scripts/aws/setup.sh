@@ -111,9 +111,10 @@ set_stacks() {
 }
 
 # send_file REGION ACTION PARAMETERS runs an action of EventBridge. It passes the
-# parameters in a private file, which it deletes afterwards: they contain a token, and an
-# address that version 1 of the AWS command line would replace with the content that it
-# downloads from there. aws reads the file twice, so that standard input does not work.
+# parameters in a private file, which it deletes afterwards, for two reasons: a token must
+# not be on a command line, and version 1 of the AWS command line replaces an address on
+# the command line with what it downloads from the address. Standard input does not work
+# instead, because aws reads the parameters twice.
 send_file() {
 	local file code=0
 	file=$(mktemp)
@@ -131,6 +132,7 @@ set_destination() {
 	local trust='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"events.amazonaws.com"},"Action":"sts:AssumeRole"}]}'
 	bus="arn:${partition}:events:$home:$1:event-bus/default"
 	caller="arn:${partition}:iam::$1:role/$2"
+	# create-role fails if an earlier run created the role.
 	run aws iam create-role --role-name "$2" --assume-role-policy-document "$trust" --tags Key=created-by,Value=vigil >/dev/null || true
 	run aws iam put-role-policy --role-name "$2" --policy-name send --policy-document \
 		"{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"events:InvokeApiDestination\",\"Resource\":\"arn:${partition}:events:$home:$1:api-destination/$2/*\"},{\"Effect\":\"Allow\",\"Action\":\"events:PutEvents\",\"Resource\":\"$bus\"}]}"
@@ -171,7 +173,7 @@ set_up() {
 	stack) set_stacks "$1" "$name" "$endpoint" ;;
 	destination)
 		set_destination "$1" "$name" "$endpoint" "$(member secret <<<"$answer")"
-		report "$1" true
+		report "$1" true # EventBridge sends no first message; SNS does
 		;;
 	esac
 	await_stream "$1"

@@ -68,8 +68,8 @@ tear_down_region() {
 		done
 		drop aws sns delete-topic --region "$3" --topic-arn "arn:${partition}:sns:$3:$1:$2"
 	fi
-	# The region that calls Vigil was the first one of setup.sh, whose --regions may
-	# have been others.
+	# setup.sh --api-destination creates these in its first region only. Its --regions may
+	# have differed, so look for them in every region.
 	drop aws events delete-api-destination --region "$3" --name "$2"
 	drop aws events delete-connection --region "$3" --name "$2"
 }

@@ -3,10 +3,10 @@
 #
 # In the directory, the script creates an application with a secret that it sends
 # directly to Vigil. In each subscription, it assigns the application a role that can
-# read the configuration of resources, but not the data in them. Then it adds everything
-# to Vigil and links it. Run it again after an upgrade of Vigil: it updates the role and
-# requests permissions in the directory if this version reads more, and changes nothing
-# otherwise.
+# read the configuration of resources, but not the data in them. Then it adds the
+# subscriptions and a credential to Vigil and links them. Run it again after an upgrade of
+# Vigil: it updates the role and requests permissions in the directory if this version
+# reads more, and changes nothing otherwise.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] SUBSCRIPTION...
 #

@@ -3,8 +3,9 @@
 #
 # In a separate resource group, the script creates an Event Grid topic for the
 # subscription and a webhook to Vigil or, with --alert, an activity log alert that calls
-# Vigil. It deploys template.json, so that it can be run again and the secret address is
-# on no command line. Each run creates a new address and revokes the old one.
+# Vigil. Both call a secret address. Each run creates a new address and revokes the old one.
+# The script deploys template.json, so that no command line contains the address. It can be
+# run again.
 #
 #   VIGIL_API_TOKEN=... bash setup.sh [options] SUBSCRIPTION...
 #

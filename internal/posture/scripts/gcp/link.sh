@@ -4,8 +4,9 @@
 # In the first project, or in the project of --home, the script creates a service account
 # with a key that it sends directly to Vigil. In each project, it grants the service
 # account a role that can read the configuration of resources, but not the data in them.
-# Then it adds everything to Vigil and links it. Run it again after an upgrade of Vigil: it
-# updates the role if this version reads more, and changes nothing otherwise.
+# Then it adds the projects and a credential to Vigil and links them. Run it again after an
+# upgrade of Vigil: it updates the role if this version reads more, and changes nothing
+# otherwise.
 #
 #   VIGIL_API_TOKEN=... bash link.sh [options] PROJECT...
 #
@@ -53,8 +54,8 @@ option() {
 	esac
 }
 
-# make_reader creates the service account. Google counts its calls against its own
-# project, in which the called services must be enabled.
+# make_reader creates the service account, and enables the services that Vigil calls in the
+# project of the service account: Google counts the calls against that project.
 make_reader() {
 	local services
 	mapfile -t services <"$folder/services.txt"
@@ -107,8 +108,8 @@ fetch role.yaml "$folder/role.yaml"
 fetch services.txt "$folder/services.txt"
 make_reader
 if [[ -n $organization ]]; then
-	# Access to what projects inherit: the hierarchy; policies, sinks and roles of folders
-	# and the organisation; deny policies.
+	# With these roles, in this order, Vigil reads what projects inherit: the hierarchy; the
+	# policies, sinks and roles of folders and the organisation; deny policies.
 	for parent_role in roles/browser roles/iam.securityReviewer roles/iam.denyReviewer; do
 		persist gcloud organizations add-iam-policy-binding "$organization" --member="serviceAccount:$reader" --role="$parent_role" --condition=None >/dev/null
 	done

@@ -21,8 +21,8 @@ run() {
 member() { sed -n "s/.*\"$1\":\"\\([^\"]*\\)\".*/\\1/p" | head -n 1; }
 
 # call METHOD PATH [BODY] calls the server and prints its response. Secrets are passed
-# through the input of curl, not its command line. Its exit code is not_found if the server
-# has no such object, and 1 on other errors.
+# through the input of curl, not its command line. The exit code of call is not_found if the
+# server has no such object, and 1 on other errors.
 call() {
 	local body=${3:-} answer
 	body=${body//\\/\\\\}
@@ -161,9 +161,9 @@ check_accounts() {
 	[[ $count -le 100 ]] || die "$count accounts given, but one run handles at most 100"
 }
 
-# missing matches the errors by which clouds report that an object does not exist. Nothing
-# exists either in a project of Google Cloud in which the service is disabled, or in a region
-# of AWS that does not offer the operation.
+# missing matches the errors by which clouds report that an object does not exist. It also
+# matches the errors for a disabled service in a project of Google Cloud, and for an operation
+# that a region of AWS does not offer: no object exists there.
 missing="NoSuchEntity|NotFound|NOT_FOUND|not found|not exist|doesn't exist|could not be found|SERVICE_DISABLED|has not been used in project|UnknownOperationException"
 
 # denied matches the error by which Google Cloud refuses access: "denied on resource (or it may
@@ -171,8 +171,12 @@ missing="NoSuchEntity|NotFound|NOT_FOUND|not found|not exist|doesn't exist|could
 denied="it may not exist"
 
 # unreadable matches the errors by which Azure reports a subscription that the caller may not
-# read. They say that it was not found, but nothing about the objects in it.
+# read. They say that the subscription was not found, which does not mean that the objects in
+# it do not exist.
 unreadable="SubscriptionNotFound|subscription (of )?'[^']*' (not found|could not be found|doesn't exist)"
+
+# is_missing ANSWER reports whether a cloud answered that an object does not exist.
+is_missing() { grep -qiE "$missing" <<<"$1" && ! grep -qiE "$unreadable|$denied" <<<"$1"; }
 
 # exists COMMAND... reports whether a command that describes an object finds one. Any error other
 # than a missing object ends the script. Otherwise an object that may not be read would count as
@@ -180,7 +184,7 @@ unreadable="SubscriptionNotFound|subscription (of )?'[^']*' (not found|could not
 exists() {
 	local answer
 	answer=$("$@" 2>&1 >/dev/null) && return
-	if grep -qiE "$missing" <<<"$answer" && ! grep -qiE "$unreadable|$denied" <<<"$answer"; then
+	if is_missing "$answer"; then
 		return 1
 	fi
 	say "$answer"
@@ -197,7 +201,7 @@ drop() {
 	say "+ $(printf '%q ' "$@")"
 	[[ -z $dry_run ]] || return 0
 	answer=$("$@" 2>&1) && return
-	if grep -qiE "$missing" <<<"$answer" && ! grep -qiE "$denied" <<<"$answer"; then
+	if is_missing "$answer"; then
 		return
 	fi
 	say "$answer"

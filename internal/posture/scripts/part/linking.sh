@@ -2,11 +2,12 @@
 property() { printf '{"name":"%s","type":"string","stringV":"%s"}' "$1" "$2"; }
 
 # credential_with VALUE prints the id of the credential that has this value, or nothing. It
-# fails if the server refuses the request: bash ignores set -e in $(...), and without an id
-# callers would take the credential for unused.
+# fails if the server refuses the request: otherwise callers would conclude that there is no
+# such credential. The return is explicit because bash ignores set -e in $(...).
 credential_with() {
 	local all start='{"credentialId"'
 	all=$(call POST /v1/cloud-credentials/query "{\"filters\":{\"providers\":[\"$provider\"]}}") || return
+	# Put each credential of the answer on a line of its own.
 	printf '%s\n' "${all//"$start"/$'\n'$start}" | grep -F "\"stringV\":\"$1\"" | member credentialId || true
 }
 
@@ -30,9 +31,9 @@ save_account() {
 	tell POST "/v1/providers/$provider/cloud-accounts" "{\"cloudAccountName\":\"$1\",\"cspProjectId\":\"default\",\"properties\":[$2]}" >/dev/null
 }
 
-# link ACCOUNT CREDENTIAL links them and waits until the server can read the account. After
-# a refusal it requests another validation, because new identities take a while to propagate
-# in a cloud, and the server does not validate a link again that exists.
+# link ACCOUNT CREDENTIAL links them and waits until the server can read the account. The
+# cloud may refuse at first, because new identities take a while to propagate. After a
+# refusal, link requests another validation: adding an existing link again starts none.
 link() {
 	local attempt state=
 	tell POST "/v1/providers/$provider/account-credential-relationship" "{\"cloudAccountId\":\"$1\",\"credentialId\":\"$2\"}" >/dev/null
@@ -67,6 +68,7 @@ forget_credential() {
 	if [[ -z $dry_run ]]; then
 		all=$(call POST /v1/cloud-accounts/query "{\"filters\":{\"providers\":[\"$provider\"]},\"getCredentials\":true}") ||
 			die "it is not known whether other accounts use the credential: keeping the credential"
+		# The answer lists the links after "relationships". The text before also contains credentials.
 		if grep -qF "\"credentialId\":\"$1\"}" <<<"${all##*\"relationships\":}"; then
 			return 1
 		fi

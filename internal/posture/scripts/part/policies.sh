@@ -1,6 +1,6 @@
 # save_policy ARN FILE creates a managed policy with the document in the file. If the
-# policy exists with another document, it gets a new version. IAM keeps five versions of a
-# policy, so the oldest one is deleted first.
+# policy exists with another document, it gets a new version. IAM keeps at most five versions
+# of a policy, the default and four old ones, so the oldest one is deleted first.
 save_policy() {
 	local version document old
 	if ! exists aws iam get-policy --policy-arn "$1"; then
@@ -26,7 +26,7 @@ old_versions() {
 	aws iam list-policy-versions --policy-arn "$1" --query 'Versions[?!IsDefaultVersion].VersionId' --output text | tr '\t' '\n' | grep '^v' | sort -V
 }
 
-# remove_policies COUNT removes the policies of the role whose number is above COUNT.
+# remove_policies COUNT keeps the policies 1 to COUNT of the role and removes the others.
 remove_policies() {
 	local arn arns number version
 	arns=$(aws iam list-policies --scope Local --query "Policies[?starts_with(PolicyName,'$name-')].Arn" --output text)

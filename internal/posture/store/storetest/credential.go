@@ -39,7 +39,7 @@ func secretsAreReplaced(t *testing.T, f Fixture) {
 	})
 }
 
-func linksAreRemovedWithTheirRecords(t *testing.T, f Fixture) {
+func linksGoWithAccountOrCredential(t *testing.T, f Fixture) {
 	change(t, f.Store, func(tx posture.OnboardingTx) error {
 		return all(
 			tx.AddAccount(newAccount("a")), tx.AddAccount(newAccount("b")),
@@ -61,6 +61,7 @@ func linksAreRemovedWithTheirRecords(t *testing.T, f Fixture) {
 		wantKind(t, "Link", err, fault.NotFound)
 		byAccount, err1 := tx.LinksOfAccount("b")
 		byCredential, err2 := tx.LinksOfCredential("x")
+		// b and x have only the link to each other left.
 		wantSame(t, "links of the account and of the credential", byAccount, byCredential)
 		return all(err1, err2, tx.RemoveLink("b", "x"))
 	})

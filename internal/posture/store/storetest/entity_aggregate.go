@@ -42,8 +42,9 @@ func aggregationsCountMatchingEntities(t *testing.T, f EntityFixture) {
 }
 
 // aggregationsHaveACost checks that AggregationCost counts every entity of the accounts once
-// for each aggregation that stored counts cannot answer: one by a tag, or any one if there
-// is a condition. Without aggregations, a total with a condition costs the same as one.
+// for each aggregation that stored counts cannot answer: an aggregation by a tag, or any
+// aggregation if the filter has a condition. Without aggregations, counting the total with a
+// condition costs as much as one aggregation.
 func aggregationsHaveACost(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 3, 50)
 	tag := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
@@ -94,15 +95,12 @@ func aggregationsNestFiveDeep(t *testing.T, f EntityFixture) {
 		"nothing":             {Names: []string{"there is no such name"}},
 	} {
 		for first := range levels {
+			// From the innermost aggregation to the outermost, which is by levels[first].
 			var a posture.Aggregation
-			for i := range posture.MaxAggregationDepth {
-				// From the innermost aggregation to the outermost, which is by levels[first].
-				attribute := levels[(first+posture.MaxAggregationDepth-1-i)%len(levels)]
-				if i == 0 {
-					a = posture.Aggregation{Of: attribute}
-				} else {
-					a = posture.Aggregation{Of: attribute, Sub: map[string]posture.Aggregation{"sub": a}}
-				}
+			var inner map[string]posture.Aggregation
+			for depth := posture.MaxAggregationDepth - 1; depth >= 0; depth-- {
+				a = posture.Aggregation{Of: levels[(first+depth)%len(levels)], Sub: inner}
+				inner = map[string]posture.Aggregation{"sub": a}
 			}
 			_, got, err := f.Store.Aggregate(t.Context(), org, filter, map[string]posture.Aggregation{"a": a})
 			if err != nil {
@@ -119,8 +117,8 @@ func aggregationsNestFiveDeep(t *testing.T, f EntityFixture) {
 	}
 }
 
-// randomAggregation returns a random aggregation of existing attributes, which is nested
-// in depth-1 others.
+// randomAggregation returns a random aggregation of existing attributes. depth is its own depth
+// in the tree of aggregations, from 1, which limits the depth of its subaggregations.
 func randomAggregation(r *rand.Rand, all []posture.Entity, depth int) posture.Aggregation {
 	attribute, _ := randomAttribute(r, all[r.IntN(len(all))])
 	if r.IntN(2) == 0 {
@@ -181,7 +179,7 @@ func tooManyBucketsAreRefused(t *testing.T, f EntityFixture) {
 			}
 		}))
 	}
-	record(t, f.Store, newScope(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), es...)
 	// Every entity has 300 ports of its own: 1,200 buckets with 300 each.
 	port := posture.Attribute{Kind: posture.PropertyAttribute, Name: "port"}
 	_, _, err := f.Store.Aggregate(t.Context(), org, posture.EntityFilter{}, map[string]posture.Aggregation{
@@ -196,7 +194,7 @@ func aggregationsKeepCase(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i, v := range []string{"Prod", "prod", "PROD", "prod", "straße", "STRASSE", "Straße", ""} {
 		es = append(es, newEntity(east, fmt.Sprintf("I-%d", i/2), func(e *posture.Entity) {
-			e.ID += posture.EntityID(fmt.Sprint("-", i))
+			e.ID += posture.EntityID(fmt.Sprint("-", i)) // two entities have the same name
 			e.Tags = map[string]string{"Env": v, "env": "prod"}
 			e.Properties = []posture.Property{posture.Text("Size", v), posture.Text("size", "prod"), posture.Text("size", "Prod")}
 			if i == 3 {
@@ -204,7 +202,7 @@ func aggregationsKeepCase(t *testing.T, f EntityFixture) {
 			}
 		}))
 	}
-	record(t, f.Store, newScope(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), es...)
 	size := posture.Attribute{Kind: posture.PropertyAttribute, Name: "SIZE"}
 	env := posture.Attribute{Kind: posture.TagAttribute, Name: "env"}
 	for name, a := range map[string]posture.Aggregation{

@@ -10,8 +10,13 @@ import (
 	"vigil/internal/posture"
 )
 
-// feedLines returns the feed, one line for each change, read in pages of a size. A change
-// by a collection has no actor and no operation; joining the fields removes their spaces.
+// origin returns the cause, the actor and the operation of a change. Collections have no actor
+// and no operation.
+func origin(c posture.EntityChange) string {
+	return strings.TrimSpace(fmt.Sprint(c.Cause, " ", c.Actor, " ", c.Operation))
+}
+
+// feedLines returns the feed, one line for each change, read in pages of a size.
 func feedLines(t *testing.T, s posture.EntityStore, f posture.FeedFilter, size int) (lines []string) {
 	t.Helper()
 	for p := (posture.Page{Size: size}); ; {
@@ -20,7 +25,7 @@ func feedLines(t *testing.T, s posture.EntityStore, f posture.FeedFilter, size i
 			t.Fatal(err)
 		}
 		for _, c := range page.Changes {
-			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.ChangeType, c.Name, strings.Join(strings.Fields(fmt.Sprint(c.Change.Cause, " ", c.Change.Actor, " ", c.Change.Operation)), " "), c.Region))
+			lines = append(lines, fmt.Sprintf("%s %s %s %s %s", c.Change.At.Sub(begin), c.ChangeType, c.Name, origin(c.Change), c.Region))
 		}
 		if p.After = page.Next; p.After == "" {
 			return lines
@@ -35,19 +40,19 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 	}
 	later := func() { f.Clock.T = f.Clock.T.Add(time.Hour) }
 	scope := newScope(instance, east)
-	record(t, f.Store, scope, true, image("a", "1"), image("b", "1")) // the first collection of the scope
+	record(t, f.Store, scope, image("a", "1"), image("b", "1")) // the feed leaves out the first collection of a scope
 	wantSame(t, "feed after the first collection", feedLines(t, f.Store, posture.FeedFilter{}, 0), []string(nil))
 
 	later()
-	record(t, f.Store, scope, true, image("a", "2"), image("b", "1"), image("c", "1"))
+	record(t, f.Store, scope, image("a", "2"), image("b", "1"), image("c", "1"))
 	later()
-	record(t, f.Store, scope, true, image("a", "2"), image("b", "1"), image("c", "1")) // nothing changed
+	record(t, f.Store, scope, image("a", "2"), image("b", "1"), image("c", "1")) // nothing changed
 	later()
 	if err := f.Store.Replace(ctx, posture.Scope(scope), posture.ChangeOrigin{Actor: "alice", Operation: "CopyImage"}, []posture.Entity{image("c", "2"), image("d", "1")}, []posture.EntityID{image("b", "").ID}); err != nil {
 		t.Fatal(err)
 	}
 	later()
-	record(t, f.Store, scope, true, image("a", "2"), image("c", "2")) // d is removed again
+	record(t, f.Store, scope, image("a", "2"), image("c", "2")) // d is removed again
 
 	want := []string{
 		"4h0m0s DELETE name of d Collection us-east-1",
@@ -78,7 +83,7 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 		log, err := f.Store.ChangeLog(ctx, org, image(name, "").ID)
 		var lines []string
 		for _, c := range log {
-			lines = append(lines, strings.Join(strings.Fields(fmt.Sprint(c.At.Sub(begin), " ", c.Cause, " ", c.Actor, " ", c.Operation)), " "))
+			lines = append(lines, strings.TrimSpace(fmt.Sprint(c.At.Sub(begin), " ", origin(c))))
 		}
 		if got := strings.Join(lines, ", "); err != nil || got != want {
 			t.Errorf("causes in the change log of %s: %q, %v; want %q", name, got, err, want)
@@ -97,9 +102,9 @@ func feedHasEveryChangeOnce(t *testing.T, f EntityFixture) {
 
 func feedIsFiltered(t *testing.T, f EntityFixture) {
 	ctx := t.Context()
-	record(t, f.Store, newScope(instance, east), true, newEntity(east, "i-1"))
+	record(t, f.Store, newScope(instance, east), newEntity(east, "i-1"))
 	f.Clock.T = f.Clock.T.Add(time.Hour)
-	record(t, f.Store, newScope(instance, east), true)
+	record(t, f.Store, newScope(instance, east)) // the feed has one change: i-1 is deleted
 	for name, c := range map[string]struct {
 		filter posture.FeedFilter
 		want   int
@@ -137,13 +142,13 @@ func feedIsFiltered(t *testing.T, f EntityFixture) {
 }
 
 func feedOfALargeCommitIsCut(t *testing.T, f EntityFixture) {
-	record(t, f.Store, newScope(instance, east), true)
+	record(t, f.Store, newScope(instance, east)) // the feed leaves out the first collection
 	f.Clock.T = f.Clock.T.Add(time.Hour)
 	var many []posture.Entity
 	for i := range 1200 {
 		many = append(many, newEntity(east, fmt.Sprint("i-", i)))
 	}
-	record(t, f.Store, newScope(instance, east), true, many...)
+	record(t, f.Store, newScope(instance, east), many...)
 	if lines := feedLines(t, f.Store, posture.FeedFilter{}, 300); len(lines) != 1000 {
 		t.Errorf("%d changes of one commit in the feed, want the first 1000", len(lines))
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // namesAreFoundByTheirWords searches for words that differ only after the prefix that is in
-// the index: pages are full nevertheless. A single character must be a whole word.
+// the index. Pages are full nevertheless, which the function pages checks. A search for a single
+// character finds only names that have it as a word.
 func namesAreFoundByTheirWords(t *testing.T, f EntityFixture) {
 	var es []posture.Entity
 	for i := range 40 {
@@ -22,7 +23,7 @@ func namesAreFoundByTheirWords(t *testing.T, f EntityFixture) {
 			es = append(es, e)
 		}
 	}
-	record(t, f.Store, newScope(instance, east), true, es...)
+	record(t, f.Store, newScope(instance, east), es...)
 	for search, want := range map[string]int{
 		"application": 40, "APPLICABLE": 40, "applicat 07": 1, "prodapp": 80, "applications": 0, "appl": 80, "0": 0, "07": 2, "pli": 0,
 	} {
@@ -37,13 +38,14 @@ func namesAreFoundByTheirWords(t *testing.T, f EntityFixture) {
 func sortsOrderAllEntities(t *testing.T, f EntityFixture) {
 	all := fill(t, f, org, 3, 60)
 	for i := range 25 { // numbers, with ties and gaps
-		e := newEntity(east, fmt.Sprintf("n-%02d", i), set(posture.Number("size", int64(i%5*1000-2000))))
-		if i%7 == 0 {
-			e = newEntity(east, e.Name) // without a size
+		name := fmt.Sprintf("n-%02d", i)
+		e := newEntity(east, name) // without a size
+		if i%7 != 0 {
+			e = newEntity(east, name, set(posture.Number("size", int64(i%5*1000-2000))))
 		}
 		all = append(all, e)
 	}
-	record(t, f.Store, newScope(instance, east), true, all[len(all)-25:]...)
+	record(t, f.Store, newScope(instance, east), all[len(all)-25:]...)
 	sizeOf := func(e posture.Entity) (int64, bool) {
 		for _, p := range e.Properties {
 			if p.Name == "size" && p.Type == posture.LongProperty {
@@ -56,7 +58,7 @@ func sortsOrderAllEntities(t *testing.T, f EntityFixture) {
 		a, _ := posture.ParseAttribute(name)
 		return posture.EntitySort{By: a}
 	}
-	for name, less := range map[string]func(a, b posture.Entity) int{
+	for name, compare := range map[string]func(a, b posture.Entity) int{
 		"entityName": func(a, b posture.Entity) int { return strings.Compare(posture.Fold(a.Name), posture.Fold(b.Name)) },
 		"entityType": func(a, b posture.Entity) int {
 			return strings.Compare(posture.Fold(string(a.Type)), posture.Fold(string(b.Type)))
@@ -87,7 +89,7 @@ func sortsOrderAllEntities(t *testing.T, f EntityFixture) {
 					_, hasA := sizeOf(a)
 					_, hasB := sizeOf(b)
 					// Entities without a size are last in both directions.
-					if less(a, b)*direction > 0 || name == "property.size" && !hasA && hasB {
+					if compare(a, b)*direction > 0 || name == "property.size" && !hasA && hasB {
 						t.Errorf("%s desc=%v: %q is before %q", name, desc, a.Name, b.Name)
 					}
 				}

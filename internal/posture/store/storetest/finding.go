@@ -94,6 +94,7 @@ func findingIsResolvedAndReopened(t *testing.T, f Fixture) {
 		t.Errorf("resolved: %+v", got)
 	}
 	judge(t, f, 5, later(4), newJudgement("r", 1, 2))
+	judge(t, f, 6, later(4), changed) // an update at the same time does not reopen it again
 	if got := find(t, f, "r", 1); got.Status != posture.FindingOpen || !got.Created.Equal(later(4)) || !got.Resolved.IsZero() {
 		t.Errorf("reopened: %+v", got)
 	}
@@ -132,6 +133,7 @@ func unreadRegionsAreTheReason(t *testing.T, f Fixture) {
 func unknownResultsDoNotResolve(t *testing.T, f Fixture) {
 	judge(t, f, 1, begin, newJudgement("r", 1, 2, 3))
 	object := func(i int) posture.EntityID { return newFinding(i).Finding.Object }
+	// The judgements follow each other: findings that one resolves stay resolved.
 	for _, tt := range []struct {
 		name string
 		r    posture.RuleJudgement
@@ -302,6 +304,7 @@ func findingsArePagedInAnyOrder(t *testing.T, f Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// All findings have one of the two tags, but tags are not compared in SQL.
 		for _, filter := range []posture.FindingFilter{{}, {Tags: map[string][]string{"Team": {"red", "blue"}}}} {
 			var seen []posture.Finding
 			for p := (posture.Page{Size: 4}); ; {
@@ -416,7 +419,9 @@ func postureCountsVerdicts(t *testing.T, f Fixture) {
 		accounts []posture.AccountID
 		want     []posture.RuleID
 	}{
-		{nil, nil, []posture.RuleID{"r", "s"}}, {[]posture.RuleID{"s", "x"}, []posture.AccountID{"a"}, []posture.RuleID{"s"}}, {nil, []posture.AccountID{"b"}, nil},
+		{nil, nil, []posture.RuleID{"r", "s"}},
+		{[]posture.RuleID{"s", "x"}, []posture.AccountID{"a"}, []posture.RuleID{"s"}},
+		{nil, []posture.AccountID{"b"}, nil},
 	} {
 		all, err := f.Store.Verdicts(t.Context(), org, tt.rules, tt.accounts)
 		if err != nil {

@@ -13,24 +13,24 @@ import (
 func countsAgreeWithARecount(t *testing.T, f Fixture) {
 	spread := func(i int) posture.Raised {
 		return newFinding(i, func(x *posture.Finding) {
-			// Every region has open and resolved findings, and each has another number of both, so that
-			// counts by region are not equal to those by status.
+			// Every region has open and resolved findings, in different proportions, so that counts by
+			// region differ from counts by status.
 			x.Region = []string{"eu-west-1", "us-east-1", "global"}[i/5%3]
 			x.Level = posture.FindingLevels[i%2]
 		})
 	}
-	for generation, without := range []int{0, 3} { // in the second generation every third finding is resolved
+	for generation := range 2 {
 		for _, rule := range []posture.RuleID{"r", "s"} {
 			j := posture.RuleJudgement{Rule: rule}
 			for i := range 24 {
-				if without == 0 || i%without != 0 {
+				if generation == 0 || i%3 != 0 { // the second generation resolves every third finding
 					j.Violating = append(j.Violating, spread(i))
 				}
 			}
 			judge(t, f, int64(generation+1), begin.Add(time.Duration(generation)*time.Hour), j)
 		}
 	}
-	for i := range 5 {
+	for i := range 5 { // the suppressions of 0 and 1 end before now, which is defined below
 		sup := &posture.Suppression{By: "ada", Reason: "known", Since: begin, Until: begin.Add(time.Duration(i) * time.Hour)}
 		if _, err := f.Store.Suppress(t.Context(), org, find(t, f, "r", i).ID, sup, "ada", begin); err != nil {
 			t.Fatal(err)

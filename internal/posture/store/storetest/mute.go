@@ -156,9 +156,9 @@ func repeatedMuteRuleKeepsSuppressions(t *testing.T, f Fixture) {
 			t.Errorf("replacing changed %d findings, %v; want %d", changed, err, want)
 		}
 	}
-	events := func(rule posture.RuleID, n, want int) {
+	wantEvents := func(rule posture.RuleID, object, want int) {
 		t.Helper()
-		history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, rule, n).ID)
+		history, err := f.Store.FindingHistory(t.Context(), org, find(t, f, rule, object).ID)
 		if err != nil || len(history) != want {
 			t.Errorf("history %v, %v; want %d events", history, err, want)
 		}
@@ -168,21 +168,21 @@ func repeatedMuteRuleKeepsSuppressions(t *testing.T, f Fixture) {
 	same.ETag, same.Updated = "v2", later
 	replace(same, 0)
 	wantSame(t, "suppression after the same rule was stored again", find(t, f, "r", 1).Suppression, m.Suppression(begin))
-	events("r", 1, 2)
+	wantEvents("r", 1, 2)
 
 	wide := same
 	wide.Scope.Rules = []posture.RuleID{"r", "s"}
 	replace(wide, 1)
 	wantSame(t, "suppression of a finding that the scope had already", find(t, f, "r", 2).Suppression, m.Suppression(begin))
 	wantSame(t, "suppression of a finding that entered the scope", find(t, f, "s", 3).Suppression, m.Suppression(later))
-	events("r", 2, 2)
-	events("s", 3, 2)
+	wantEvents("r", 2, 2)
+	wantEvents("s", 3, 2)
 
 	taken := wide
 	taken.By = "bob"
 	replace(taken, 3)
 	wantSame(t, "suppression after another user stored the rule", find(t, f, "r", 1).Suppression, taken.Suppression(later))
-	events("r", 1, 3)
+	wantEvents("r", 1, 3)
 }
 
 func mutesFollowTags(t *testing.T, f Fixture) {

@@ -16,8 +16,8 @@ func newChannel(id string) notify.Channel {
 	}
 }
 
-// addNotifications adds channels and a rule that sends the events that match the filter
-// to them.
+// addNotifications adds channels, and a rule that sends them the events that match the
+// filter.
 func addNotifications(t *testing.T, f Fixture, owner posture.OrgID, filter notify.Filter, channels ...string) {
 	t.Helper()
 	for _, id := range channels {
@@ -246,7 +246,7 @@ func deliveriesAreRetriedAndExpire(t *testing.T, f Fixture) {
 func deliveriesOfChannels(t *testing.T, f Fixture) {
 	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"r"}}, "c")
 	addNotifications(t, f, org, notify.Filter{Rules: []posture.RuleID{"s"}}, "d")
-	for i, end := range []struct {
+	for i, step := range []struct {
 		rule    posture.RuleID
 		objects []int // all violating ones; only the last is new and sends a message
 		channel string
@@ -258,17 +258,17 @@ func deliveriesOfChannels(t *testing.T, f Fixture) {
 		{"s", []int{1}, "d", notify.Waiting},
 	} {
 		at := begin.Add(time.Duration(i) * time.Minute)
-		judge(t, f, int64(i+1), at, newJudgement(end.rule, end.objects...))
+		judge(t, f, int64(i+1), at, newJudgement(step.rule, step.objects...))
 		dispatch(t, f, at)
-		if end.state == notify.Waiting {
+		if step.state == notify.Waiting {
 			continue
 		}
-		ref := notify.Ref{Org: org, Channel: end.channel}
+		ref := notify.Ref{Org: org, Channel: step.channel}
 		d, _, err := f.Store.NextDelivery(t.Context(), ref)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.State, d.Ended = end.state, at
+		d.State, d.Ended = step.state, at
 		if err := f.Store.SaveAttempt(t.Context(), ref, d, 0, time.Time{}); err != nil {
 			t.Fatal(err)
 		}

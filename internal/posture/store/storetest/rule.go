@@ -16,7 +16,7 @@ func newRule(id posture.RuleID, version int, source posture.RuleSource) posture.
 }
 
 func rulesKeepTheirVersions(t *testing.T, f Fixture) {
-	// An unchanged native rule has version 1 without being stored.
+	// Version 1 of a native rule is never stored: the first stored version is 2.
 	save := func(r posture.Rule) error { return f.Store.SaveRule(t.Context(), org, r, "ada") }
 	if err := all(save(newRule("c", 1, posture.Custom)), save(newRule("c", 2, posture.Custom)), save(newRule("n", 2, posture.Native))); err != nil {
 		t.Fatal(err)

@@ -206,11 +206,11 @@ func dueAccountsAreSorted(t *testing.T, f Fixture) {
 // next returns when an account is collected next.
 func next(t *testing.T, f Fixture, id posture.AccountID) time.Time {
 	t.Helper()
-	all, err := f.Store.Schedules(t.Context(), org, id)
+	schedules, err := f.Store.Schedules(t.Context(), org, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all[id].Next
+	return schedules[id].Next
 }
 
 func plansSetTheNextRun(t *testing.T, f Fixture) {
@@ -229,7 +229,6 @@ func plansSetTheNextRun(t *testing.T, f Fixture) {
 		}
 		return a
 	}
-	paused := true
 	own := posture.CollectionSettings{EveryHours: 1, Regions: []string{"eu-west-1", "us-east-1"}}
 	changed := set("a", own)
 	stored, err := f.Store.Account(t.Context(), org, "a")
@@ -248,7 +247,7 @@ func plansSetTheNextRun(t *testing.T, f Fixture) {
 		t.Errorf("a paused account is due at %v", n)
 	}
 	wantSame(t, "number of accounts due while the plan is paused", len(dueAt(t, f, begin.AddDate(1, 0, 0))), 0)
-	notPaused := false
+	notPaused := false // overrides the pause of the plan
 	set("b", posture.CollectionSettings{Paused: &notPaused})
 	wantSame(t, "next run of an account that is not paused", next(t, f, "b"), posture.CollectionPlan{EveryHours: posture.MaxEveryHours}.Next(org, "b", begin))
 	endRun(t, f, newRun("ra", "a", begin))
@@ -260,6 +259,7 @@ func plansSetTheNextRun(t *testing.T, f Fixture) {
 		t.Fatal(err)
 	}
 	wantSame(t, "next run after the pause", next(t, f, "a"), posture.CollectionPlan{EveryHours: 1}.Next(org, "a", begin))
+	paused := true
 	set("a", posture.CollectionSettings{Paused: &paused})
 	wantSame(t, "due accounts while a is paused", dueAt(t, f, begin.AddDate(1, 0, 0)), []posture.AccountRef{{Org: org, Account: "b"}})
 

@@ -28,9 +28,9 @@ type Store interface {
 	notify.Outbox
 }
 
-// A Fixture is an empty store under test. Enqueued returns the jobs that the store enqueued: the
-// account of a validation, the run of a collection, and "remove " with the account of a
-// removal.
+// A Fixture is an empty store under test. Enqueued returns the jobs that the store enqueued, each
+// as a text: the id of the account for a validation, the id of the run for a collection, and
+// "remove " with the id of the account for a removal.
 type Fixture struct {
 	Store    Store
 	Enqueued func() []string
@@ -48,7 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"SecretsAreOnlyInAccess":            secretsAreOnlyInAccess,
 		"SecretsAreReplaced":                secretsAreReplaced,
 		"ExternalIDsHaveOneOwner":           externalIDsHaveOneOwner,
-		"LinksAreRemovedWithTheirRecords":   linksAreRemovedWithTheirRecords,
+		"LinksGoWithAccountOrCredential":    linksGoWithAccountOrCredential,
 		"NewestLinkGivesAccess":             newestLinkGivesAccess,
 		"MembersAreCounted":                 membersAreCounted,
 		"ValidationCommitsWithItsChange":    validationCommitsWithItsChange,

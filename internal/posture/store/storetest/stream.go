@@ -122,7 +122,7 @@ func streamStatus(t *testing.T, f StreamFixture) posture.StreamStatus {
 	return a.Stream.Value
 }
 
-// fresh gives the account the status of one that never had a stream.
+// fresh gives the account the status of an account that never had a stream.
 func fresh(t *testing.T, f StreamFixture) {
 	t.Helper()
 	change(t, f.Entities, func(tx posture.OnboardingTx) error {
@@ -391,7 +391,7 @@ func streamIsRemovedWithItsAccount(t *testing.T, f StreamFixture) {
 	wantKind(t, "StreamOf", err, fault.NotFound)
 	onboard(t, f.Entities, org, account)
 	wantSame(t, "due in an account that was added again", due(t, f), []string{})
-	openStream(t, f) // s names this stream too: the one of the same account
+	openStream(t, f) // gets the deliveries to s too, because the store finds streams by account
 	wantSame(t, "the message that the old stream had accepted", deliver(t, f, s, newMessage(f, "m1", "i-1")), posture.StreamOutcome{Fresh: 1})
 }
 
@@ -399,7 +399,7 @@ func oldMessageIDsAreDeleted(t *testing.T, f StreamFixture) {
 	s := openStream(t, f)
 	deliver(t, f, s, newMessage(f, "m1"))
 	for _, step := range []struct {
-		later time.Duration
+		later time.Duration // since the step before
 		want  posture.StreamOutcome
 	}{
 		{23 * time.Hour, posture.StreamOutcome{Duplicates: 1}},
@@ -437,13 +437,13 @@ func missedHeartbeatDisconnects(t *testing.T, f StreamFixture) {
 func quietWithChangesDisconnects(t *testing.T, f StreamFixture) {
 	fresh(t, f)
 	s := openStream(t, f)
-	record(t, f.Entities, newScope(instance, east), true, newEntity(east, "i-1"))
+	record(t, f.Entities, newScope(instance, east), newEntity(east, "i-1"))
 	deliver(t, f, s, newMessage(f, "m1"))
 	f.Clock.T = f.Clock.T.Add(25 * time.Hour)
 	if silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts); err != nil || len(silent) != 0 {
 		t.Errorf("a quiet account without changes: silent %v, %v; want none", silent, err)
 	}
-	record(t, f.Entities, newScope(instance, east), true, newEntity(east, "i-1", set(posture.Number("cores", 8))))
+	record(t, f.Entities, newScope(instance, east), newEntity(east, "i-1", set(posture.Number("cores", 8))))
 	silent, err := f.Streams.MaintainStreams(t.Context(), posture.DefaultStreamTimeouts)
 	if err != nil || len(silent) != 1 || streamStatus(t, f) != posture.StreamDisconnected {
 		t.Errorf("a quiet account with changes: silent %v, %v, %s; want it to be disconnected", silent, err, streamStatus(t, f))

@@ -70,7 +70,7 @@ func (c *Certificates) Key(ctx context.Context, address, host string) (*rsa.Publ
 	if k, ok := c.lookup(address); ok {
 		return k.key, k.err
 	}
-	// Concurrent callers share the fetch, which must not end with the first one's context.
+	// Concurrent callers share one fetch. The end of the first caller's context must not cancel it.
 	got, err, _ := c.flight.Do(address, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
 		defer cancel()

@@ -20,18 +20,27 @@ var declaredIndex = sync.OnceValue(func() *change.Index {
 	return change.NewIndex(collectaws.Declarations(declared.Catalog()))
 })
 
-// TestCallsReadWhatTheyChange checks that a call reads the resource whose properties, edges or
-// tags it changes. A want of "" stands for all resources of the type: the call names none.
-func TestCallsReadWhatTheyChange(t *testing.T) {
+// TestEventReadsWhatItsCallChanged checks that Vigil, after the event of a call, reads the
+// resource whose properties, edges or tags the call changed.
+func TestEventReadsWhatItsCallChanged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		source, call, parameters string
 		entityType               posture.EntityType
-		want                     string
+		want                     string // name of the resource; "" for all of the type, if the event names none
 	}{
+		// The permissions of users include those of their groups and of the versions of policies.
+		{"iam", "AttachGroupPolicy", `{"groupName": "ops", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}`, "AWS.IAM.Group", "ops"},
+		{"iam", "AttachGroupPolicy", `{"groupName": "ops", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}`, "AWS.IAM.User", ""},
+		{"iam", "PutGroupPolicy", `{"groupName": "ops", "policyName": "all", "policyDocument": "{}"}`, "AWS.IAM.User", ""},
+		{"iam", "CreatePolicyVersion", `{"policyArn": "arn:aws:iam::123456789012:policy/app", "setAsDefault": true}`, "AWS.IAM.User", ""},
+		{"iam", "CreatePolicyVersion", `{"policyArn": "arn:aws:iam::123456789012:policy/app", "setAsDefault": true}`, "AWS.IAM.Group", ""},
+		{"iam", "SetDefaultPolicyVersion", `{"policyArn": "arn:aws:iam::123456789012:policy/app", "versionId": "v2"}`, "AWS.IAM.Role", ""},
+		{"ec2", "DeleteVpcPeeringConnection", `{"vpcPeeringConnectionId": "pcx-1"}`, "AWS.EC2.RouteTable", ""},
 		{"redshift", "EnableLogging", `{"clusterIdentifier": "sales", "bucketName": "logs"}`, "AWS.Redshift.Cluster", "sales"},
 		{"redshift", "DisableLogging", `{"clusterIdentifier": "sales"}`, "AWS.Redshift.Cluster", "sales"},
 		{"redshift", "PauseCluster", `{"clusterIdentifier": "sales"}`, "AWS.Redshift.Cluster", "sales"},
+		// This event does not have clusterIdentifier, which is a part of the names of snapshots.
 		{"redshift", "BatchDeleteClusterSnapshots", `{"identifiers": [{"snapshotIdentifier": "s1", "snapshotClusterIdentifier": "sales"}, {"snapshotIdentifier": "s2"}]}`, "AWS.Redshift.ClusterSnapshot", ""},
 		{"rds", "EnableHttpEndpoint", `{"resourceArn": "arn:aws:rds:eu-west-1:123456789012:cluster:orders"}`, "AWS.RDS.DBCluster", "orders"},
 		{"rds", "StopDBCluster", `{"dBClusterIdentifier": "orders"}`, "AWS.RDS.DBCluster", "orders"},
@@ -135,40 +144,45 @@ func TestCallsReadWhatTheyChange(t *testing.T) {
 	}
 }
 
-// TestCallsThatTagOtherTypesReadNothing checks that all resources of a type are read because of
-// tags or scaling only if the call does not tell which resources it is for.
-func TestCallsThatTagOtherTypesReadNothing(t *testing.T) {
+// TestTagEventDoesNotReadOtherTypes checks which resources of five types Vigil reads after events
+// about tags or scaling. It reads all resources of a type only if the event does not tell which
+// resources, of this or of another type, the call changed.
+func TestTagEventDoesNotReadOtherTypes(t *testing.T) {
 	t.Parallel()
+	checkedTypes := []posture.EntityType{"AWS.DynamoDB.Table", "AWS.EC2.Instance", "AWS.EFS.FileSystem", "AWS.RDS.DBInstance", "AWS.SecretsManager.Secret"}
 	for _, c := range []struct {
 		source, call, parameters string
 		want                     []posture.Target
 	}{
+		// The tagged resource has none of the five types.
 		{"rds", "AddTagsToResource", `{"resourceName": "arn:aws:rds:eu-west-1:123456789012:snapshot:s"}`, nil},
 		{"ec2", "CreateTags", `{"resourcesSet": {"items": [{"resourceId": "vol-0a1b2c3d"}]}, "tagSet": {"items": [{"key": "env", "value": "prod"}]}}`, nil},
+		{"elasticfilesystem", "TagResource", `{"resourceId": "fsap-0a1b2c3d"}`, nil},
+		// The event names a resource of one of the types.
 		{"ec2", "DeleteTags", `{"resourcesSet": {"items": [{"resourceId": "i-0a1b2c3d"}]}}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1", Name: "i-0a1b2c3d"}}},
+		// The name db does not identify the secret; its ARN would. The ARN in the tag does not count as the tagged resource.
 		{"secretsmanager", "TagResource", `{"secretId": "db", "tags": [{"key": "function", "value": "arn:aws:lambda:eu-west-1:123456789012:function:f"}]}`,
 			[]posture.Target{{Type: "AWS.SecretsManager.Secret", Region: "eu-west-1"}}},
-		{"elasticfilesystem", "TagResource", `{"resourceId": "fsap-0a1b2c3d"}`, nil},
+		// The scaled resource is not a DynamoDB table.
 		{"autoscaling", "RegisterScalableTarget", `{"serviceNamespace": "ecs", "resourceId": "service/web/api"}`, nil},
 		{"autoscaling", "RegisterScalableTarget", `{"serviceNamespace": "rds", "resourceId": "cluster:orders"}`, nil},
+		// This call changes neither tags nor scaling.
 		{"ec2", "StartInstances", `{}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1"}}},
 	} {
 		e := eventOf(t, c.source, c.call, c.parameters)
-		got := slices.DeleteFunc(e.targets(declaredIndex()), func(target posture.Target) bool {
-			return !slices.Contains([]posture.EntityType{"AWS.DynamoDB.Table", "AWS.EC2.Instance", "AWS.EFS.FileSystem", "AWS.RDS.DBInstance", "AWS.SecretsManager.Secret"}, target.Type)
-		})
+		got := slices.DeleteFunc(e.targets(declaredIndex()), func(target posture.Target) bool { return !slices.Contains(checkedTypes, target.Type) })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s of %s reads %v, want %v", c.call, c.parameters, got, c.want)
 		}
 	}
 }
 
-// TestCallsThatTagReadTheTaggedResource checks every type that is read again after its tags change:
-// the call names the resource, so that it alone is read.
-func TestCallsThatTagReadTheTaggedResource(t *testing.T) {
+// TestTagEventReadsTheTaggedResource checks, for every type that is read again after its tags
+// change, that Vigil finds the tagged resource in the event.
+func TestTagEventReadsTheTaggedResource(t *testing.T) {
 	t.Parallel()
 	vars := resource.Vars{Account: "123456789012", Region: "eu-west-1", Partition: "aws"}
-	members := map[string]string{ // by source; others have resourceArn
+	members := map[string]string{ // by source, the member that names the tagged resource; in all other sources it is resourceArn
 		"amazonmq": "resource-arn", "ec2": "resourceId", "elasticfilesystem": "resourceId", "elasticmapreduce": "resourceId",
 		"elasticloadbalancing": "resourceArns", "kms": "keyId", "ram": "resourceShareArn",
 		"rds": "resourceName", "redshift": "resourceName", "secretsmanager": "secretId", "transfer": "arn",
@@ -177,13 +191,13 @@ func TestCallsThatTagReadTheTaggedResource(t *testing.T) {
 	for _, d := range collectaws.Declarations(declared.Catalog()) {
 		for _, declaredEvent := range d.Events {
 			source, _, _ := strings.Cut(declaredEvent.Source, ".")
-			call := slices.IndexFunc(declaredEvent.Names, func(name string) bool { return detail{EventName: name}.changesTags() })
-			if call < 0 || slices.Contains([]string{"iam", "autoscaling", "lightsail"}, source) { // these name resources by their names
+			tagCall := slices.IndexFunc(declaredEvent.Names, func(name string) bool { return detail{EventName: name}.changesTags() })
+			if tagCall < 0 || slices.Contains([]string{"iam", "autoscaling", "lightsail"}, source) { // these name resources by their names
 				continue
 			}
 			name, text := taggedResource(d.Declared, vars)
 			member := cmp.Or(members[source], "resourceArn")
-			e := eventOf(t, source, declaredEvent.Names[call], `{"`+member+`": ["`+text+`"]}`)
+			e := eventOf(t, source, declaredEvent.Names[tagCall], `{"`+member+`": ["`+text+`"]}`)
 			want := posture.Target{Type: d.Type, Region: cmp.Or(d.Declared.Place, "eu-west-1"), Name: name}
 			if got := e.targets(declaredIndex()); name == "" || !slices.Contains(got, want) {
 				t.Errorf("%s of %s reads %v, want %v", e.Detail.EventName, text, got, want)

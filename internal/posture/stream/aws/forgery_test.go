@@ -3,15 +3,14 @@ package aws_test
 import (
 	"encoding/base64"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/stream/aws"
 	"vigil/internal/posture/stream/refusal"
+	"vigil/internal/posture/stream/streamtest"
 	"vigil/internal/sim/events"
 )
 
@@ -112,7 +111,7 @@ var forgeries = []forgery{
 	{"topic of an unknown stream", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = topic + "x" })},
 	{"topic with another prefix", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "vigil-events-", "other-", 1) })},
 	{"topic of an Azure stream", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, handle, "azurehandle1", 1) })},
-	{"topic that is no topic", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) {
+	{"queue instead of a topic", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) {
 		n.TopicArn = "arn:aws:sqs:eu-west-1:" + account + ":vigil-events-" + handle
 	})},
 	{"topic of a made-up partition", refusal.Unknown, editedBeforeSigning(func(n *events.Notification) { n.TopicArn = strings.Replace(topic, "arn:aws:", "arn:aws-evil:", 1) })},
@@ -185,16 +184,7 @@ func TestForgeriesAreRefused(t *testing.T) {
 			t.Errorf("%s: accepted: %+v", f.name, o)
 			continue
 		}
-		if got := refusal.ReasonOf(err); got != f.reason {
-			t.Errorf("%s: refused as %q, want %q (%v)", f.name, got, f.reason, err)
-		}
-		kinds := []fault.Kind{fault.Forbidden, fault.Unauthenticated}
-		if f.reason == refusal.Malformed {
-			kinds = append(kinds, fault.Invalid)
-		}
-		if k := fault.KindOf(err); !slices.Contains(kinds, k) {
-			t.Errorf("%s: kind %d, want one of %v", f.name, k, kinds)
-		}
+		streamtest.CheckRefusal(t, f.name, err, f.reason)
 	}
 	if len(seen) < 60 {
 		t.Errorf("only %d forgeries", len(seen))

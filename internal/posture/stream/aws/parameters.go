@@ -39,7 +39,7 @@ func (p *parameters) add(parent, name string, tree any, depth int) {
 	switch v := tree.(type) {
 	case string:
 		if v != "" && len(v) <= 2048 {
-			p.all = append(p.all, parameter{parent, name, depth <= 1, v})
+			p.all = append(p.all, parameter{parent: parent, name: name, top: depth <= 1, text: v})
 		}
 	case []any:
 		for _, each := range v {
@@ -53,7 +53,8 @@ func (p *parameters) add(parent, name string, tree any, depth int) {
 }
 
 // names returns the names of resources of a type. The declaration of the type says how to
-// find them: in any member, by the prefix of the id, in named members, or a fixed name.
+// find them: by the prefix of an id in any member, in named members, or a fixed name.
+// docs/resource-types.md lists the forms of namedInEvents.
 func (p *parameters) names(t *resource.Type) []string {
 	var names []string
 	if prefix := t.IDPrefix(); prefix != "" {
@@ -86,8 +87,9 @@ func (p *parameters) names(t *resource.Type) []string {
 	return names
 }
 
-// nameOthers reports whether parameters of a call for resources of all types, in which no resource
-// of the type was found, name resources of other types: by a member resourceId or by ARNs.
+// nameOthers reports whether the parameters name resources of other types than t: by a member
+// resourceId or, if events name resources of t by ARN, by an ARN. The caller has found no
+// resource of t in the parameters.
 func (p *parameters) nameOthers(t *resource.Type) bool {
 	return slices.ContainsFunc(p.all, func(each parameter) bool {
 		if strings.EqualFold(each.name, "resourceId") {
@@ -124,6 +126,7 @@ func (p *parameters) valuesOf(member string) []string {
 }
 
 // joinParts returns a name that is composed of several members, separated by slashes.
+// A part is the name of a member, or "member=default".
 func (p *parameters) joinParts(parts []string) (string, bool) {
 	texts := make([]string, len(parts))
 	for i, part := range parts {

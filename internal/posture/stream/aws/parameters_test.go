@@ -29,6 +29,7 @@ func TestEventsNameResourcesAsDeclared(t *testing.T) {
 		{"AWS.ELB.LoadBalancer", map[string]any{"listenerArn": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:listener/app/web/1/2"}, []string{"app/web/1"}},
 		{"AWS.EC2.Vpc", map[string]any{"x": []any{"vpc-0123456789abcdef0", "vpc-web"}}, []string{"vpc-0123456789abcdef0"}},
 		{"AWS.ECS.Service", map[string]any{"service": "api"}, []string{"default/api"}},
+		// Only a member "name" at the top names a schedule. Without groupName, its group is "default".
 		{"AWS.Scheduler.Schedule", map[string]any{"groupName": "night", "name": "backup"}, []string{"night/backup"}},
 		{"AWS.Scheduler.Schedule", map[string]any{"name": "train", "target": map[string]any{
 			"sageMakerPipelineParameters": map[string]any{"pipelineParameterList": []any{map[string]any{"name": "epochs", "value": "3"}}},
@@ -39,13 +40,9 @@ func TestEventsNameResourcesAsDeclared(t *testing.T) {
 		}, []string{"c1/n"}},
 		{"AWS.IAM.Policy", map[string]any{"policyArn": "arn:aws:iam::aws:policy/job-function/ViewOnlyAccess"}, []string{"aws/ViewOnlyAccess"}},
 		{"AWS.DynamoDB.Table", map[string]any{"tableName": "arn:aws:dynamodb:eu-west-1:123456789012:table/orders/index/i"}, []string{"orders"}},
-		{"AWS.SSM.Parameter", map[string]any{"name": "alias/x"}, []string{"alias/x"}},
+		{"AWS.SSM.Parameter", map[string]any{"name": "alias/x"}, []string{"alias/x"}}, // unlike ids of keys, names of parameters may contain slashes
 	} {
-		var tree any
-		if c.parameters != nil {
-			tree = c.parameters
-		}
-		if got := newParameters(tree).names(declared.Catalog().Type(c.entityType)); !slices.Equal(got, c.want) {
+		if got := newParameters(c.parameters).names(declared.Catalog().Type(c.entityType)); !slices.Equal(got, c.want) {
 			t.Errorf("%s of %v: %q, want %q", c.entityType, c.parameters, got, c.want)
 		}
 	}

@@ -95,7 +95,7 @@ func parseEnvelope(h http.Header, body []byte) (envelope, error) {
 		}
 	}
 	if e.MessageID == "" || len(e.MessageID) > 128 {
-		return e, refusal.New(refusal.Malformed, "SNS message without an id")
+		return e, refusal.New(refusal.Malformed, "SNS message without a valid id")
 	}
 	return e, nil
 }
@@ -145,9 +145,10 @@ func (e envelope) verify(ctx context.Context, t topic, keys *Certificates) error
 	if err != nil || len(signature) == 0 {
 		return refusal.New(refusal.Unsigned, "SNS message without a signature")
 	}
+	text := []byte(e.signedText())
 	var hash crypto.Hash
 	var sum []byte
-	switch text := []byte(e.signedText()); e.SignatureVersion {
+	switch e.SignatureVersion {
 	case "1":
 		s := sha1.Sum(text) //nolint:gosec // see above
 		hash, sum = crypto.SHA1, s[:]

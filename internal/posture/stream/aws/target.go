@@ -18,8 +18,11 @@ const maxNames = 100
 // changes the tags or the scaling of resources of other types.
 func (e event) targets(x *change.Index) []posture.Target {
 	d := e.Detail
-	if d.ReadOnly || d.ErrorCode != "" || d.EventSource == "signin.amazonaws.com" && d.UserIdentity.Type != "Root" {
+	if d.ReadOnly || d.ErrorCode != "" {
 		return nil
+	}
+	if d.EventSource == "signin.amazonaws.com" && d.UserIdentity.Type != "Root" {
+		return nil // only logins of the root user change a collected resource: the account summary
 	}
 	params := newParameters(d.RequestParameters, d.ResponseElements)
 	var found []posture.Target
@@ -52,8 +55,6 @@ func (e event) targets(x *change.Index) []posture.Target {
 			continue
 		case len(names) == 0 || len(names) > maxNames:
 			found = append(found, posture.Target{Type: decl.Type, Region: region})
-		}
-		if len(names) > maxNames {
 			continue
 		}
 		for _, name := range names {

@@ -84,10 +84,10 @@ func parseCommon(body []byte) (record, error) {
 	if r.time.IsZero() {
 		r.time = e.FiredDateTime
 	}
-	if len(e.AlertTargetIDs) > 0 && alert.Data.Context.ResourceID == "" && alert.Data.Context.Authorization.Scope == "" {
+	if r.resource == "" && len(e.AlertTargetIDs) > 0 {
 		r.resource = e.AlertTargetIDs[0]
 	}
-	if s := subscriptionOf(e.AlertID); s != "" && r.topic == "" {
+	if subscriptionOf(e.AlertID) != "" {
 		r.topic = e.AlertID
 	}
 	return r, nil

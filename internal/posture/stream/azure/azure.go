@@ -55,7 +55,7 @@ func NewVerifier(s Streams, x *change.Index, now func() time.Time) *Verifier {
 type Verified struct {
 	posture.Delivery
 	Validation string // the code to return to Event Grid, which validates the endpoint; "" for none
-	Stale      int    // events that were skipped, because they are too old or from the future, without the one of an error
+	Stale      int    // how many events were skipped as too old or from the future; if all are, one less, because callers also count the error
 }
 
 // Authenticate returns the stream that has the secret.
@@ -100,7 +100,7 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 			continue
 		}
 		if r.id == "" || len(r.id) > 512 {
-			return Verified{}, refusal.New(refusal.Malformed, "a message without an id")
+			return Verified{}, refusal.New(refusal.Malformed, "a message without a valid id")
 		}
 		m := posture.StreamMessage{ID: "azure " + r.id, Time: r.time, Signal: r.signal, ChangeOrigin: posture.ChangeOrigin{Actor: r.actor, Operation: change.Printable(change.Name(r.operation))}}
 		if r.validation != "" {
@@ -112,7 +112,7 @@ func (v *Verifier) Verify(ctx context.Context, secret posture.StreamSecret, h ht
 		o.Messages = append(o.Messages, m)
 	}
 	if len(o.Messages) == 0 {
-		return Verified{Stale: o.Stale - 1}, stale // the error stands for one of them
+		return Verified{Stale: o.Stale - 1}, stale // callers count the error as one of them
 	}
 	return o, nil
 }

@@ -39,8 +39,8 @@ func pick(x *change.Index, all []level, current level, verb string) []posture.Ta
 	}
 	var found []posture.Target
 	for _, d := range x.Of(current.kind, verb) {
-		// A declaration may also name parts of other resources, such as a setting that
-		// both vaults and servers have.
+		// Several declarations may name the same part, such as the diagnostic settings of
+		// vaults and of servers. Only those apply whose own type is the resource's or a parent's.
 		if !slices.ContainsFunc(all, func(l level) bool { return l.kind == ownKind(d) }) {
 			continue
 		}
@@ -98,7 +98,7 @@ func levels(id string) (all []level) {
 	part := strings.Split(strings.Trim(id, "/"), "/")
 	part = part[:len(part)-len(part)%2] // an id consists of pairs of key and value
 	parsed, ok := naming.ParseARMID(strings.Join(part, "/"))
-	if !ok && len(part) > 2 && strings.EqualFold(part[len(part)-2], "providers") { // a namespace alone
+	if !ok && len(part) > 2 && strings.EqualFold(part[len(part)-2], "providers") { // ends in a namespace without a resource: check the id before it
 		parsed, ok = naming.ParseARMID(strings.Join(part[:len(part)-2], "/"))
 	}
 	if !ok || parsed.Subscription == "" {

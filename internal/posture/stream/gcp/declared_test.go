@@ -15,9 +15,9 @@ var declaredIndex = sync.OnceValue(func() *change.Index {
 	return change.NewIndex(collectgcp.New(collectgcp.Options{}).Declarations())
 })
 
-// TestCallsReadWhatTheyChange checks that a call reads the resource whose properties, edges or
-// labels it changes.
-func TestCallsReadWhatTheyChange(t *testing.T) {
+// TestEntryReadsWhatItsCallChanged checks that Vigil, after the log entry of a call, reads the
+// resource whose properties, edges or labels the call changed.
+func TestEntryReadsWhatItsCallChanged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		service, call, name string

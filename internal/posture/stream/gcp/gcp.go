@@ -96,11 +96,12 @@ func (v *Verifier) Verify(ctx context.Context, h http.Header, body []byte) (post
 	if err := json.Unmarshal(body, &p); err != nil {
 		return posture.Delivery{}, refusal.New(refusal.Malformed, "read push: %w", err)
 	}
-	switch want := "projects/" + string(stream.Account) + "/subscriptions/" + SubscriptionPrefix + stream.Handle; {
-	case p.Subscription != want:
+	subscription := "projects/" + string(stream.Account) + "/subscriptions/" + SubscriptionPrefix + stream.Handle
+	switch {
+	case p.Subscription != subscription:
 		return posture.Delivery{}, refusal.New(refusal.Foreign, "it is of another subscription")
 	case p.Message.MessageID == "" || len(p.Message.MessageID) > 128:
-		return posture.Delivery{}, refusal.New(refusal.Malformed, "a message without an id")
+		return posture.Delivery{}, refusal.New(refusal.Malformed, "a message without a valid id")
 	case p.Message.PublishTime.IsZero(), p.Message.PublishTime.After(v.now().Add(maxAhead)):
 		return posture.Delivery{}, refusal.New(refusal.Stale, "the message is from the future, or of no time")
 	}

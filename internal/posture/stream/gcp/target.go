@@ -23,7 +23,7 @@ func (e entry) targets(x *change.Index) []posture.Target {
 		t := posture.Target{Type: d.Type, Region: posture.Global, Name: name}
 		gathered := d.Declared != nil && d.Declared.Gathered
 		if name == "" || gathered || !isNamed(d.Forms, name) {
-			t.Name = "" // all of them
+			t.Name = "" // all of the type
 		}
 		found = append(found, t)
 	}
@@ -31,13 +31,13 @@ func (e entry) targets(x *change.Index) []posture.Target {
 }
 
 // isNamed reports whether a name is that of a resource with one of the forms, or of a
-// part of one: an entry about a node pool also names its cluster. Types without forms,
-// such as the members of a policy, are never named.
+// part of such a resource: an entry about a node pool also names its cluster. Types
+// without forms, such as the members of a policy, are never named.
 func isNamed(forms []string, name string) bool {
 	return slices.ContainsFunc(forms, func(form string) bool {
 		want, segments := strings.Split(form, "/"), strings.Split(strings.TrimPrefix(name, "/"), "/")
 		if segments[0] != "projects" {
-			want = want[2:] // some services leave the project out
+			want = want[2:] // some services leave out the projects/* with which all forms begin
 		}
 		return len(want) > 0 && len(segments) >= len(want) && slices.EqualFunc(want, segments[:len(want)], func(w, s string) bool {
 			return w == s || w == "*" && s != ""
@@ -46,8 +46,8 @@ func isNamed(forms []string, name string) bool {
 }
 
 // resource returns the name of the resource that the entry is about. Some services
-// name only the collection when a resource is created; its name is then taken from
-// the response or the request.
+// name only the collection when a resource is created; the name of the resource is
+// then taken from the response or the request.
 func (e entry) resource() string {
 	p := e.Payload
 	name := strings.TrimPrefix(p.ResourceName, "//"+p.ServiceName+"/")
@@ -97,7 +97,8 @@ func isCollection(name string) bool {
 	return n%2 == 1
 }
 
-// IDs returns the ids that the entity of a target may have.
+// IDs returns the ids that the entity of a target may have, one for each location that it
+// may be in.
 func IDs(account posture.AccountID, t posture.Target) []posture.EntityID {
 	parts := strings.Split(t.Name, "/")
 	var locations, rest []string
@@ -108,7 +109,7 @@ func IDs(account posture.AccountID, t posture.Target) []posture.EntityID {
 			rest = append(rest, part)
 		case part == "projects":
 			i++
-			if len(parts) == 2 {
+			if len(parts) == 2 { // the project itself
 				rest = append(rest, parts[i])
 			}
 		case part == "zones", part == "regions", part == "locations":

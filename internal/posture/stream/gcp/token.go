@@ -119,9 +119,9 @@ func (k *Keys) verify(ctx context.Context, token, audience, email string) error 
 }
 
 // key returns the key with an id. It fetches the keys when the cached ones have
-// expired or lack the id, but at most once per fetchPause. A key that is missing after
-// a failed fetch may exist: the error is fault.Unavailable, so that the sender repeats
-// the message.
+// expired or lack the id, but at most once per fetchPause. Until a fetch succeeds, expired
+// keys stay in use. A key that is missing after a failed fetch may exist: the error is
+// fault.Unavailable, so that the sender repeats the message.
 func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,7 +131,7 @@ func (k *Keys) key(ctx context.Context, id string) (*jose.JSONWebKey, error) {
 	if (len(found) == 0 || stale) && now.Sub(k.tried) > fetchPause {
 		k.tried = now
 		var set jose.JSONWebKeySet
-		// Other requests use the result too, so that the end of this one must not cancel the fetch.
+		// Other requests use the result too, so the end of this one must not cancel the fetch.
 		if set, k.failure = k.fetch(context.WithoutCancel(ctx)); k.failure == nil {
 			k.set, k.fetched = set, now
 			found = k.set.Key(id)

@@ -5,10 +5,13 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
+	"testing"
 
 	"vigil/internal/fault"
 	"vigil/internal/posture"
+	"vigil/internal/posture/stream/refusal"
 )
 
 // Streams maps secrets to streams.
@@ -37,7 +40,7 @@ func (s Streams) StreamWith(_ context.Context, d posture.StreamDigest) (posture.
 // An Internet answers calls by host, and counts them.
 type Internet struct {
 	Hosts map[string]http.Handler
-	Other http.Handler // answers calls without TLS and to other hosts; status 418 if nil
+	Other http.Handler // answers calls without TLS or to other hosts; status 418 if nil
 	Calls atomic.Int64
 }
 
@@ -59,3 +62,19 @@ func (n *Internet) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Client returns a client whose calls the Internet answers.
 func (n *Internet) Client() *http.Client { return &http.Client{Transport: n} }
+
+// CheckRefusal checks that a verifier refused a message for a reason, with an error of a kind that
+// senders may get.
+func CheckRefusal(t testing.TB, message string, err error, want refusal.Reason) {
+	t.Helper()
+	if got := refusal.ReasonOf(err); got != want {
+		t.Errorf("%s: refused as %q, want %q (%v)", message, got, want, err)
+	}
+	kinds := []fault.Kind{fault.Forbidden, fault.Unauthenticated}
+	if want == refusal.Malformed {
+		kinds = append(kinds, fault.Invalid)
+	}
+	if k := fault.KindOf(err); !slices.Contains(kinds, k) {
+		t.Errorf("%s: kind %d, want one of %v", message, k, kinds)
+	}
+}
