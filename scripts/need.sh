@@ -8,7 +8,8 @@ need() { need_that "command -v $1" "$1" "$2"; }
 # need_file FILE PACKAGE: makes sure that a file exists.
 need_file() { need_that "test -e $1" "$1" "$2"; }
 
-# need_that CHECK THING PACKAGE: installs the package unless the check succeeds.
+# need_that CHECK THING PACKAGE: installs the package unless the check succeeds. If it cannot, it
+# exits; callers that can do without the package call it in a subshell. THING is for the message.
 need_that() {
 	$1 >/dev/null && return
 	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
@@ -34,8 +35,8 @@ has_ensurepip() { python3 -c 'import ensurepip' 2>/dev/null; }
 
 # need_go: makes sure that Go is installed. The go command itself checks the version in go.mod.
 need_go() {
-	# Without the paths of files in compiled packages, all checkouts on a machine share the
-	# build cache.
+	# -trimpath leaves file paths out of compiled packages, so that all checkouts on a machine
+	# share the build cache.
 	export GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath"
 	command -v go >/dev/null && return
 	[ -x /usr/local/go/bin/go ] && PATH=$PATH:/usr/local/go/bin && return

@@ -146,7 +146,7 @@ start() {
 		if [ -f "$dir/data/postmaster.pid" ] && control status >/dev/null 2>&1; then
 			halt immediate
 		fi
-		is_usable || create # the data is only that of tests
+		is_usable || create # create deletes the old data, which is only that of tests
 		log=$(readlink -f "$dir/data")/server.log
 		# Only starting the server shows whether a port is free.
 		for try in 1 2 3 4 5 6 7 8 9 10; do

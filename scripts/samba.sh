@@ -120,7 +120,7 @@ db.setexpiry("(sAMAccountName=old)", -86400)
 db.setpassword("(sAMAccountName=new)", password, force_change_at_next_login=True)
 db.add({"dn": "OU=Clones," + base, "objectClass": "organizationalUnit"})
 
-# Five wrong passwords within half an hour lock an account.
+# Five wrong passwords within half an hour lock an account. The keys a, b and c have no meaning.
 rule = ldb.Message(ldb.Dn(db, base))
 rule["a"] = ldb.MessageElement("5", ldb.FLAG_MOD_REPLACE, "lockoutThreshold")
 rule["b"] = ldb.MessageElement(str(-30 * 60 * 10**7), ldb.FLAG_MOD_REPLACE, "lockOutObservationWindow")
@@ -133,6 +133,7 @@ sid = str(security.dom_sid(db.schema_format_value("objectSID", sid).decode()))
 from samba.sd_utils import SDUtils
 SDUtils(db).dacl_add_ace("OU=Clones," + base, "(OA;;CC;bf967a86-0de6-11d0-a285-00aa003049e2;;%s)" % sid)
 
+# A two-way forest trust, a two-way trust with a child domain, and an inbound trust with a Windows NT domain.
 for i, (name, flat, direction, kind, attributes) in enumerate((
         ("lab.example", "LAB", 3, 2, 0x8), ("child.corp.example", "CHILD", 3, 2, 0x20), ("old", "OLDNT", 1, 1, 0))):
     db.add({

@@ -2,7 +2,7 @@
 # Starts and stops a real session host for the tests: xrdp on a loopback port.
 #
 #   scripts/xrdp.sh start DIR   start it, unless it runs, and print host:port
-#   scripts/xrdp.sh end DIR     stop it, and keep its data
+#   scripts/xrdp.sh pause DIR   stop it, and keep its data
 #   scripts/xrdp.sh stop DIR    stop it and remove its data
 #
 # As root the script installs Debian's package if it is missing. Exit status 3 means that
@@ -56,8 +56,8 @@ start() {
 	echo "127.0.0.1:$(cat "$dir/port")"
 }
 
-# end stops the session host and the child processes of its connections.
-end() {
+# pause stops the session host and the child processes of its connections.
+pause() {
 	if running; then
 		children=$(ps -o pid= --ppid "$(cat "$dir/pid")" || true)
 		# shellcheck disable=SC2086 # several numbers
@@ -68,19 +68,19 @@ end() {
 }
 
 if [ $# -ne 2 ] || [ -z "$2" ]; then
-	say "usage: xrdp.sh start|end|stop DIR"
+	say "usage: xrdp.sh start|pause|stop DIR"
 	exit 2
 fi
 dir=$2
 case $1 in
 start) start ;;
-end) end ;;
+pause) pause ;;
 stop)
-	end
+	pause
 	rm -rf "$dir"
 	;;
 *)
-	say "usage: xrdp.sh start|end|stop DIR"
+	say "usage: xrdp.sh start|pause|stop DIR"
 	exit 2
 	;;
 esac

@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"vigil/internal/auth"
@@ -110,8 +109,8 @@ func measure(ctx context.Context, o options, dir, binary string, n int) (perMinu
 			return 0, 0, err
 		}
 	}
-	// The first collection of each account is not measured. A requested collection would
-	// run before a first one, so request none until all first ones have ended.
+	// The first collection of each account is not measured. Requested collections have
+	// priority over first ones, so request none until all first ones have ended.
 	if err := f.waitForFirst(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -248,10 +247,10 @@ func (f *fleet) start(ctx context.Context, roles string) error {
 // stop ends the processes.
 func (f *fleet) stop() (err error) {
 	for _, p := range f.processes {
-		if killed := p.Process.Signal(syscall.SIGKILL); !errors.Is(killed, os.ErrProcessDone) { // Ctrl-C ends them, too
-			err = errors.Join(err, killed)
+		if killErr := p.Process.Kill(); !errors.Is(killErr, os.ErrProcessDone) { // Ctrl-C ends them, too
+			err = errors.Join(err, killErr)
 		}
-		_ = p.Wait() // it was killed
+		_ = p.Wait() // it returns an error because the process was killed
 	}
 	return err
 }
@@ -302,41 +301,45 @@ func (f *fleet) onboard(ctx context.Context) error {
 			{"cloud-accounts", map[string]any{"cloudAccountName": a.ID, "properties": []any{property("accountId", a.ID)}}, nil},
 			{"cloud-credentials", map[string]any{"properties": []any{property("RoleArn", a.RoleArn), property("ExternalId", a.ExternalID)}}, &credential},
 		} {
-			if _, err := f.post(ctx, aws+step.path, step.body, step.into); err != nil {
+			if err := f.post(ctx, aws+step.path, step.body, step.into); err != nil {
 				return err
 			}
 		}
-		if _, err := f.post(ctx, aws+"account-credential-relationship", map[string]any{"cloudAccountId": a.ID, "credentialId": credential.CredentialID}, nil); err != nil {
+		if err := f.post(ctx, aws+"account-credential-relationship", map[string]any{"cloudAccountId": a.ID, "credentialId": credential.CredentialID}, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// post sends a request and decodes the response.
-func (f *fleet) post(ctx context.Context, path string, body, into any) (status int, err error) {
+// post sends a request and decodes the response. 409 Conflict is no error: the request for a
+// collection gets it if the account has a collection in progress, such as a scheduled one.
+func (f *fleet) post(ctx context.Context, path string, body, into any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base+path, bytes.NewReader(text))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+f.token)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= 300 && res.StatusCode != http.StatusConflict {
-		err = fmt.Errorf("%s: %s %s", path, res.Status, data)
+	if err != nil {
+		return err
 	}
-	if err == nil && into != nil {
-		err = json.Unmarshal(data, into)
+	if res.StatusCode >= 300 && res.StatusCode != http.StatusConflict {
+		return fmt.Errorf("%s: %s %s", path, res.Status, data)
 	}
-	return res.StatusCode, err
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(data, into)
 }
 
 // pollEvery is the pause between two polls of all accounts. A poll costs the API process and
@@ -384,12 +387,12 @@ func (f *fleet) countAndRestart(ctx context.Context, account string) error {
 		f.ended[account] = run
 		f.completed++
 	}
-	_, err = f.post(ctx, "/v1/cloud-accounts/"+account+"/collections", map[string]any{}, nil)
-	return err
+	return f.post(ctx, "/v1/cloud-accounts/"+account+"/collections", map[string]any{}, nil)
 }
 
 // newestEnded returns the newest run of an account, or "" if it has not ended. It fails if
-// the run has failed, because that takes another time than a complete one.
+// the run has failed: a failed run takes less or more time than a complete one, and would
+// falsify the measurement.
 func (f *fleet) newestEnded(ctx context.Context, account string) (string, error) {
 	var got struct {
 		Results []struct {
@@ -397,7 +400,7 @@ func (f *fleet) newestEnded(ctx context.Context, account string) (string, error)
 			Status       posture.RunStatus
 		}
 	}
-	_, err := f.post(ctx, "/v1/cloud-accounts/collection-status/query", map[string]any{"filters": map[string]any{"cloudAccountId": account}}, &got)
+	err := f.post(ctx, "/v1/cloud-accounts/collection-status/query", map[string]any{"filters": map[string]any{"cloudAccountId": account}}, &got)
 	if err != nil || len(got.Results) == 0 || got.Results[0].Status == posture.RunStarted {
 		return "", err
 	}

@@ -31,7 +31,7 @@ func TestRestoreRefusesADatabaseInUse(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesADatabaseThatIsOpen keeps a connection, as a desktop server does. It runs no jobs, so that it has no lease.
+// TestRestoreRefusesADatabaseThatIsOpen keeps a connection open, as a desktop server does. Such a server runs no jobs, so it has no lease.
 func TestRestoreRefusesADatabaseThatIsOpen(t *testing.T) {
 	t.Parallel()
 	dir := newInventory(t)
@@ -51,8 +51,8 @@ func TestRestoreRefusesADatabaseThatIsOpen(t *testing.T) {
 	vigil(t, environ, 0, "admin", "restore", backup)
 }
 
-// TestRestoreRefusesADamagedDatabaseThatIsOpen damages the database of a running server, which goes on with its open file: a restore
-// would leave the server writing to the replaced one.
+// TestRestoreRefusesADamagedDatabaseThatIsOpen damages the database of a running server. After a restore the server would still write to
+// the damaged file, which it has open, and not to the restored one.
 func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]int64{"file header": 0, "first page": 100} {
@@ -65,7 +65,8 @@ func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A server writes within seconds. SQLite recognises a database without a header by its write-ahead log, unless that is empty.
+			// Write something, as a server does within seconds: SQLite recognises a database without a header only by a write-ahead log
+			// that is not empty.
 			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec("CREATE TABLE mark (n BIGINT)"); return err }); err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +74,7 @@ func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close() // at the end: it releases the locks of db, which belong to the process
+			defer f.Close() // not before the end: closing the file releases all locks of this process on it, also those of db
 			if _, err := f.WriteAt([]byte("not a table"), at); err != nil {
 				t.Fatal(err)
 			}

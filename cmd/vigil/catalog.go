@@ -44,11 +44,12 @@ func (c *catalogCheckCmd) Run(env *environment) error {
 		return fault.New(fault.Invalid, "%s", err)
 	}
 	if c.Dir != "" || len(c.Rules) == 0 {
-		n, count, err := cases.Check(env.ctx, root, types, len(folders))
+		// The built-in types are root 0 of the catalog; a folder is root 1.
+		typeCount, caseCount, err := cases.Check(env.ctx, root, types, len(folders))
 		if err != nil {
 			return fault.New(fault.Invalid, "%s", err)
 		}
-		fmt.Fprintf(env.stdout, "%d types, %d cases: all as declared\n", n, count)
+		fmt.Fprintf(env.stdout, "%d types, %d cases: all as declared\n", typeCount, caseCount)
 	}
 	if len(c.Rules) == 0 {
 		return nil
@@ -79,15 +80,15 @@ func (c *catalogCheckCmd) checkRules(env *environment, types *resource.Catalog) 
 		return fault.New(fault.Invalid, "%s", err)
 	}
 	runner := rulecases.New(types, declarations)
-	n, count := 0, 0
+	ruleCount, caseCount := 0, 0
 	var problems []error
 	for _, e := range book.Rules {
 		if !e.Own {
 			continue
 		}
-		n++
+		ruleCount++
 		for _, rc := range e.Cases {
-			count++
+			caseCount++
 			if err := runner.Check(env.ctx, e, rc); err != nil {
 				problems = append(problems, fmt.Errorf("%s: %s: %w", e.File, e.ID, err))
 			}
@@ -96,7 +97,7 @@ func (c *catalogCheckCmd) checkRules(env *environment, types *resource.Catalog) 
 	if err := errors.Join(problems...); err != nil {
 		return fault.New(fault.Invalid, "%s", err)
 	}
-	_, err = fmt.Fprintf(env.stdout, "%d rules, %d cases: all as expected\n", n, count)
+	_, err = fmt.Fprintf(env.stdout, "%d rules, %d cases: all as expected\n", ruleCount, caseCount)
 	return err
 }
 

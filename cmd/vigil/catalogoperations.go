@@ -59,8 +59,8 @@ func (c *catalogOperationsCmd) Run(env *environment) error {
 	return nil
 }
 
-// A describedAPI is the API of a cloud whose operations the binary has no models of. Only the
-// calls of the built-in types can be listed; notice names the page that describes all calls.
+// A describedAPI is the API of Azure or Google Cloud. The binary has no models of their operations:
+// it lists only the calls of the built-in types, and notice names the page that describes all calls.
 type describedAPI struct {
 	provider posture.Provider
 	notice   string
@@ -117,20 +117,21 @@ func (c *catalogOperationsCmd) listDeclared(out io.Writer) error {
 	return nil
 }
 
-// callOf returns the service and the address of a request. The service is "" if the request
-// only declares a permission.
+// callOf returns the service and the address of a request. The service is "" if the request is
+// not to be listed: it only declares a permission, or reads a single resource of Azure again.
 func callOf(t *resource.Type, r *resource.Request) (service, address string) {
 	address = cmp.Or(r.Path, r.Call)
 	if t.Type.Provider() == posture.GCP {
 		service, _, _ = strings.Cut(strings.TrimPrefix(address, "POST "), "/")
 		return service, address
 	}
-	if address == "" || address == "$name" { // $name reads one resource that an event names by its id
+	if address == "" || address == "$name" { // $name: the id of the resource is the address
 		return "", ""
 	}
 	if strings.HasPrefix(address, "graph:") {
 		return "graph", address
 	}
+	// A path that is relative to a resource does not name its service, such as Microsoft.Sql; then the call or the type does.
 	for _, source := range []string{address, r.Call, t.ARM} {
 		if i := strings.LastIndex(source, "Microsoft."); i >= 0 {
 			service, _, _ = strings.Cut(source[i:], "/")
@@ -150,8 +151,8 @@ func memberNames(s *model.Shape) (names []string) {
 	return names
 }
 
-// describeShape writes the members of a shape, indented. It does not expand recursive
-// shapes again.
+// describeShape writes the members of a shape, indented. It does not expand a shape
+// within itself.
 func describeShape(w io.Writer, s *model.Shape, depth int, parents map[*model.Shape]bool) {
 	if s == nil || parents[s] {
 		return

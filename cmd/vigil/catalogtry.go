@@ -42,7 +42,7 @@ type catalogTryCmd struct {
 func (c *catalogTryCmd) Run(env *environment) error {
 	conf, err := c.effective()
 	if c.Demo {
-		conf, err = config.Config{}, nil // there is no installation
+		conf, err = config.Config{}, nil // the demo has no installation, so errors in the settings do not matter
 	}
 	if err != nil {
 		return err

@@ -143,14 +143,14 @@ func readSecret(e *environment, file, what, hint string) (string, error) {
 		defer terminal.HideTyping(in)()
 	}
 	line, err := bufio.NewReader(io.LimitReader(in, maxSecret+1)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fault.Wrap(fault.Invalid, err, "the %s cannot be read; %s", what, hint)
+	}
 	if len(line) > maxSecret {
 		return "", errLongSecret()
 	}
 	secret := strings.TrimRight(line, "\r\n")
 	if secret == "" {
-		if err != nil && !errors.Is(err, io.EOF) {
-			return "", fault.Wrap(fault.Invalid, err, "the %s cannot be read; %s", what, hint)
-		}
 		return "", fault.New(fault.Invalid, "no %s was given; %s", what, hint)
 	}
 	return secret, nil
@@ -238,8 +238,8 @@ func (f listFlags) get(e *environment, method, path, key, columns string, in any
 	return client.Render(e.stdout, f.Output, client.Columns(columns), all)
 }
 
-// endAfter returns the time at which a duration from now ends, or the zero time if the flag was not given. A duration that is not
-// longer than zero is an error: it must not count as no end.
+// endAfter returns the time at which a duration from now ends, or the zero time if the flag was not given. A duration of
+// zero or less is an error: it must not count as no end.
 func endAfter(flag string, d *time.Duration) (time.Time, error) {
 	switch {
 	case d == nil:

@@ -90,17 +90,18 @@ func (c *accountsScheduleCmd) change(e *environment, path string, settings clien
 
 // parseHours parses a time in hours or days: 6h, 2d.
 func parseHours(text string) (int, error) {
-	number, hours := strings.TrimSuffix(text, "h"), 1
+	number, hoursPerUnit := strings.TrimSuffix(text, "h"), 1
 	if days, ok := strings.CutSuffix(text, "d"); ok {
-		number, hours = days, 24
+		number, hoursPerUnit = days, 24
 	} else if number == text {
-		number = ""
+		number = "" // the text has no unit: let Atoi fail
 	}
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > posture.MaxEveryHours || n*hours > posture.MaxEveryHours {
+	// n is limited before the multiplication, which could overflow.
+	if err != nil || n < 1 || n > posture.MaxEveryHours || n*hoursPerUnit > posture.MaxEveryHours {
 		return 0, fault.New(fault.Invalid, "%q is not a time from 1h to 7d, such as 6h or 2d", text)
 	}
-	return n * hours, nil
+	return n * hoursPerUnit, nil
 }
 
 // printSchedule prints the plan of an organisation, or the settings of an account.
@@ -120,6 +121,8 @@ func printSchedule(e *environment, account string, settings client.Record) {
 	printRegions(e, settings)
 }
 
+// planText says when accounts are collected. The prefix is the path to the members of the plan: "effective." in the settings of an
+// account, "" in the plan of the organisation.
 func planText(r client.Record, prefix string) string {
 	if client.Text(r, prefix+"paused") == "true" {
 		return "only on request (paused)"

@@ -111,8 +111,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 // auditPage is the maximum page size of the server.
 const auditPage = 1000
 
-// auditRecords returns at most limit records that are newer than the one with the id
-// last, newest first, and whether there are more.
+// auditRecords returns at most limit records, newest first, and whether there are more. If
+// last is the id of a record, it returns only records that are newer than that one.
 func auditRecords(e *environment, to *client.Client, query url.Values, limit int, last string) (all []client.Record, more bool, err error) {
 	query = maps.Clone(query)
 	for {
@@ -148,7 +148,7 @@ func (c *auditListCmd) follow(e *environment, to *client.Client, query url.Value
 		if len(fresh) > 0 {
 			last = client.Text(fresh[0], "id")
 		}
-		limit = math.MaxInt
+		limit = math.MaxInt // --limit is only for the first output
 		slices.Reverse(fresh)
 		if err := out.Write(c.flattenTargets(fresh)); err != nil {
 			return err

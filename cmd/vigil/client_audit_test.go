@@ -132,12 +132,13 @@ func TestFollowAuditLog(t *testing.T) {
 		ids = append(ids, id)
 	}
 	if got := strings.Join(ids, " "); got != "r2 r3 r4 r5 r6 r7" {
-		t.Errorf("followed %s", got)
+		t.Errorf("followed %s, want the newest two of the first three records, then all new ones", got)
 	}
 }
 
 func TestParseTime(t *testing.T) {
 	t.Parallel()
+	// The expected times are in UTC; here it is an hour later. No expected time means an error.
 	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.FixedZone("here", 3600))
 	for text, want := range map[string]string{
 		"90m": "2026-02-01T09:30:00Z", "2026-01-31": "2026-01-30T23:00:00Z", "2026-01-31T12:00:00Z": "2026-01-31T12:00:00Z", "-1h": "", "noon": "",

@@ -74,6 +74,7 @@ type desktopAlertsSilenceCmd struct {
 
 // Run implements the command.
 func (c *desktopAlertsSilenceCmd) Run(e *environment) error {
+	// Exactly one of --for and --undo must be given.
 	if c.Undo == (c.For != nil) {
 		return fault.New(fault.Invalid, "give a duration, such as --for 2h, or --undo to end the silence")
 	}

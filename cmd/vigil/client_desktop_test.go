@@ -114,7 +114,7 @@ func TestDesktopSessionIsRenewedAndEnded(t *testing.T) {
 	if out, err := runDesktop(t, login, "pass word\n"); err != nil || strings.Contains(out, "pass word") {
 		t.Fatalf("login: %s%v", out, err)
 	}
-	server.access = "a2" // the first has expired
+	server.access = "a2" // a1, the access token of the login, has expired
 	if out, err := runDesktop(t, farms, ""); err != nil || !strings.Contains(out, "2023-11-14T22:13:20Z  it is down") {
 		t.Errorf("farms: %s%v", out, err)
 	}
@@ -167,9 +167,9 @@ func TestDesktopCommands(t *testing.T) {
 	asJSON.Output, asCSV.Output = "json", "csv"
 	for _, c := range []struct {
 		command interface{ Run(*environment) error }
-		want    []string // in the output
-		request string   // the last request
-		fails   string
+		want    []string       // in the output
+		request string         // the last request
+		fails   string         // part of the error; "": the command succeeds
 		changed map[string]any // body of the change, without the end of a silence
 	}{
 		{&desktopStatusCmd{desktopListFlags: flags, Interval: 1, FailOn: "none"},

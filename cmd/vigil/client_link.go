@@ -82,7 +82,7 @@ func (c *accountsLinkCmd) addAccount(e *environment, provider posture.Provider, 
 	}
 	existing, lookupErr := c.call(e, http.MethodGet, path+"/"+url.PathEscape(c.Account), nil)
 	if fault.Is(lookupErr, fault.NotFound) {
-		return err // another conflict, such as too many accounts
+		return err // the conflict has another cause, such as too many accounts
 	} else if lookupErr != nil {
 		return lookupErr
 	}

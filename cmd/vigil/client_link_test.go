@@ -26,20 +26,20 @@ func TestClientLink(t *testing.T) {
 		}
 		return file
 	}
-	secret, key, other := write("secret", "s3cret\n"), write("key.json", `{"type":"service_account","client_email":"vigil@p.iam.gserviceaccount.com"}`), write("other.json", `{"type":"authorized_user"}`)
+	secret, key, userKey := write("secret", "s3cret\n"), write("key.json", `{"type":"service_account","client_email":"vigil@p.iam.gserviceaccount.com"}`), write("user.json", `{"type":"authorized_user"}`)
 
 	for _, test := range []struct {
 		name string
 		args []string
 		env  map[string]string
 		code int
-		sent []string // provider and properties
+		sent []string // parts of the paths and properties of the requests; none: the server must not be called
 		says string
 	}{
 		{name: "AWS", args: []string{"123456789012", "--role-arn", "arn:aws:iam::123456789012:role/vigil"}, says: "is linked",
 			sent: []string{"/v1/providers/aws/cloud-credentials", "RoleArn=arn:aws:iam::123456789012:role/vigil", "ExternalId=issued"}},
 		{name: "Azure by flags", args: []string{subscription, "--application-id", application, "--directory-id", directory, "--application-key-file", secret}, says: "is linked",
-			sent: []string{"/v1/providers/azure/cloud-credentials", "ApplicationId=" + application, "DirectoryId=" + directory, "ApplicationKey=s3cret "}},
+			sent: []string{"/v1/providers/azure/cloud-credentials", "ApplicationId=" + application, "DirectoryId=" + directory, "ApplicationKey=s3cret "}}, // a space, not the line break of the file, follows the secret
 		{name: "Azure by the environment", args: []string{subscription}, says: "is linked",
 			env:  map[string]string{"AZURE_CLIENT_ID": application, "AZURE_TENANT_ID": directory, "AZURE_CLIENT_SECRET": "fromenv"},
 			sent: []string{"/v1/providers/azure/cloud-accounts", "subscriptionId=" + subscription, "ApplicationKey=fromenv"}},
@@ -48,7 +48,7 @@ func TestClientLink(t *testing.T) {
 			sent: []string{"/v1/providers/gcp/cloud-credentials", "projectId=payroll-prod", "ServiceAccountEmail=vigil@p.iam.gserviceaccount.com", `ServiceAccountKey={"type"`}},
 		{name: "Google Cloud by the environment", args: []string{"payroll-prod"}, env: map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": key}, says: "is linked",
 			sent: []string{"ServiceAccountEmail=vigil@p.iam.gserviceaccount.com"}},
-		{name: "the credentials of a person", args: []string{"payroll-prod", "--service-account-key-file", other}, code: exitUsage, says: "is not the key of a service account"},
+		{name: "the credentials of a person", args: []string{"payroll-prod", "--service-account-key-file", userKey}, code: exitUsage, says: "is not the key of a service account"},
 		{name: "a missing file", args: []string{"payroll-prod", "--service-account-key-file", filepath.Join(dir, "none")}, code: exitFailed, says: "no such file"},
 		{name: "steps for AWS", args: []string{"123456789012"}, code: exitUsage, says: "/scripts/aws/link.sh -o link.sh"},
 		{name: "steps for Azure", args: []string{subscription}, code: exitUsage, says: "/scripts/azure/link.sh -o link.sh"},

@@ -53,7 +53,7 @@ func (c *loginCmd) browserToken(e *environment, address string) (string, error) 
 		case now.State == "denied":
 			return "", fault.New(fault.Unauthenticated, "the login was refused in the console")
 		}
-		// When the code has expired, the loop continues and returns the error above.
+		// If wait fails because the code has expired, the next iteration returns the error for that.
 		if err := wait(ctx, time.Duration(started.Interval)*time.Second); err != nil && e.ctx.Err() != nil {
 			return "", err
 		}
@@ -69,8 +69,8 @@ func clientName() string {
 	return "vigil command line on " + host
 }
 
-// openBrowser opens an address if the machine has a desktop. The address is printed
-// too, so that a failure does not matter.
+// openBrowser opens an address if the machine has a desktop. The address is also
+// printed, so a failure does not matter.
 func openBrowser(ctx context.Context, address string) {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

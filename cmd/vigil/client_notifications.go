@@ -210,8 +210,8 @@ func (c *notifyRuleAddCmd) Run(e *environment) error {
 	return nil
 }
 
-// channelIDs returns the ids of the channels, which may be given by name. Several channels can have the same name. The server
-// reports unknown channels.
+// channelIDs returns the ids of the channels that --channel gives by id or by name. It fails if several channels have the name. It
+// does not change a text that is neither an id nor a name: the server refuses it.
 func (c *notifyRuleAddCmd) channelIDs(e *environment) ([]string, error) {
 	answer, err := c.call(e, http.MethodGet, channelsPath, nil)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestNotificationRulesNameChannels(t *testing.T) {
 		sent, want string
 	}{
 		{"ops", 0, `{"channelIds":["c1"],"name":"x"}`, "in force"},
-		{"c1", 0, `{"channelIds":["c1"],"name":"x"}`, "in force"}, // not c4, whose name it is
+		{"c1", 0, `{"channelIds":["c1"],"name":"x"}`, "in force"}, // not c4, which has the name c1
 		{"c3", 0, `{"channelIds":["c3"],"name":"x"}`, "in force"},
 		{"unknown", 0, `{"channelIds":["unknown"],"name":"x"}`, "in force"},
 		{"twice", exitUsage, "", `2 channels are called "twice": give an id: c2, c3`},

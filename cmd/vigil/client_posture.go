@@ -124,8 +124,9 @@ func (c *findingsCmd) checkNames(e *environment) error {
 	return nil
 }
 
-// fail returns the error of --fail-on. It counts all matching findings, not only the
-// printed ones.
+// fail returns the error of --fail-on. It counts all findings that the flags select, not only
+// the printed ones, but replaces --level and --status: it counts the open findings of the
+// failing levels that are not suppressed.
 func (c *findingsCmd) fail(e *environment) error {
 	levels := failingLevels(c.FailOn)
 	if len(levels) == 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 // fakePostureServer is a fake posture server that records the last request.
@@ -51,7 +53,7 @@ func fakePostureServer(t *testing.T) (url string, last *map[string]any) {
 	return s.URL, last
 }
 
-// writeSecret returns a file with a secret.
+// writeSecret returns a file with the secret "hush".
 func writeSecret(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
@@ -172,5 +174,15 @@ func TestClientCommands(t *testing.T) {
 	}
 	if code, _, problems := call("login", "http://vigil.example", "--token-file", token); code != exitUsage {
 		t.Errorf("a token over plain HTTP: exit %d: %s", code, problems)
+	}
+}
+
+func TestPartOfASecretIsRefused(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("connection reset")
+	in := io.MultiReader(strings.NewReader("half of a sec"), iotest.ErrReader(failure))
+	secret, err := readSecret(&environment{t.Context(), in, io.Discard, io.Discard}, "", "API token", "give it")
+	if secret != "" || !errors.Is(err, failure) {
+		t.Errorf("readSecret returned %q, %v", secret, err)
 	}
 }

@@ -24,7 +24,7 @@ func (c *usersListCmd) Run(e *environment) error {
 	return c.get(e, http.MethodGet, "/v1/users", "results", "ID=id NAME=name EMAIL=email ROLE=role STATUS=status", nil)
 }
 
-// addTo adds the limit to a request, if there is one.
+// addTo adds the flags to a request as its member limitedTo, if any of them is given.
 func (f accountLimitFlags) addTo(in client.Record) error {
 	tags, err := f.tags()
 	if len(f.Account)+len(tags) > 0 {

@@ -19,11 +19,12 @@ func TestUserAndTokenCommands(t *testing.T) {
 			return
 		}
 		body, _ := io.ReadAll(r.Body)
+		// A request without If-Match has two spaces before its body.
 		request = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL, r.Header.Get("If-Match"), body))
 		_, _ = io.WriteString(w, answer)
 	})
 	for _, tt := range []struct {
-		args, answer  string
+		args, answer  string // EMPTY in args stands for the empty text
 		code          int
 		request, want string
 	}{

@@ -33,7 +33,7 @@ func TestOneCommandIsParsedAsInTheWholeCommandLine(t *testing.T) {
 	}
 }
 
-// TestOtherWordsAreNoCommands checks that the name of a field of cli that is not a command is refused.
+// TestOtherWordsAreNoCommands checks that words that are not commands are refused. One of them is the name of a field of cli.
 func TestOtherWordsAreNoCommands(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"configfile", "nosuch"} {

@@ -100,6 +100,8 @@ func bash(w io.Writer, all map[string]completions) {
 			next = append(next, fmt.Sprintf("      %q:*) offered=%q ;;", path, strings.Join(slices.Concat(c.commands, names), " ")))
 		}
 	}
+	// The script has three lists: the paths of all commands; by path and flag, the values of the flag; by path and the beginning of the
+	// current word, the words that may follow.
 	fmt.Fprintf(w, `_vigil() {
   local command="" word kind="" offered="" current="${COMP_WORDS[$COMP_CWORD]}" before="${COMP_WORDS[$((COMP_CWORD - 1))]}"
   for word in "${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do

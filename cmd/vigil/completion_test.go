@@ -15,7 +15,7 @@ func TestBashCompletes(t *testing.T) {
 	t.Parallel()
 	shell, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("bash is not installed")
+		t.Skip("needs bash, which is not installed: install the package bash")
 	}
 	app, err := allCommands()
 	if err != nil {
@@ -48,12 +48,12 @@ func TestBashCompletes(t *testing.T) {
 		{"accounts link --watch --ro", "--role-arn"},
 		{"accounts link --profile ''", `profiles-1 profiles\ 2`},
 		{"scan aws --framework ''", `built-in-frameworks-1 built-in-frameworks\ 2`},
-		{"scan aws --profile ''", ""},
+		{"scan aws --profile ''", ""}, // a profile of AWS, not of Vigil
 		{"findings -o ''", "table json yaml csv"},
 		{"findings --output ''", "table json yaml csv"},
 		{"rules s", "show set"},
 		{"completion ''", "bash zsh fish"},
-		{"nam", ""},
+		{"nam", ""}, // names is a hidden command
 	}
 	for _, c := range cases {
 		script.WriteString("try " + c.typed + "\n")
@@ -79,7 +79,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	_, flags := loggedIn(t)
 	if _, err := runDesktop(t, &namesCmd{Profiles: flags.Profiles, Kind: "rules"}, ""); err == nil {
-		t.Error("names were printed without a login")
+		t.Error("names of rules were printed without a login to a posture server")
 	}
 	profiles, err := client.ReadProfiles(flags.Profiles)
 	if err != nil {

@@ -62,9 +62,9 @@ type doctor struct {
 	conf        config.Config
 	clouds      []string
 	now         func() time.Time
-	changed     time.Time     // when the tables were last changed
-	skew        time.Duration // how far the clock of a cloud is ahead
-	checkedTime bool          // whether a cloud was asked for its time
+	changed     time.Time     // when the newest migration of the database was applied
+	skew        time.Duration // how far the clock of a cloud is ahead of that of this machine
+	checkedTime bool          // whether skew is known
 }
 
 // Run implements the command.

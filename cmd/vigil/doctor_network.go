@@ -155,6 +155,7 @@ func (d *doctor) cloud(ctx context.Context, name string) diagnosis {
 		return failed(err, fix)
 	}
 	defer answer.Body.Close()
+	// The time of a simulator behind a gateway does not count.
 	if at, err := http.ParseTime(answer.Header.Get("Date")); err == nil && gateway == nil {
 		d.skew, d.checkedTime = at.Sub(d.now()), true
 	}

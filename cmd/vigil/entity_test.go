@@ -42,6 +42,7 @@ func newInventory(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The name of c contains an escape sequence, which must not reach a terminal.
 	for name, env := range map[string]string{"a": "Prod", "b": "test", "c\x1b[2J": "prod"} {
 		e := collect.NewResource(scope.Type, scope.Account, "", name).Flag("encrypted", name == "a").Tag("env", env).Entity
 		if err := r.Put(t.Context(), e); err != nil {
@@ -61,7 +62,7 @@ func TestEntityFind(t *testing.T) {
 		args           []string
 		exit           int
 		stdout, stderr string // expected parts
-		lines          int    // of stdout
+		lines          int    // of stdout, with the heading of the table
 	}{
 		{nil, 0, "Bucket.b", "", 4},
 		{[]string{"tag.env = PROD"}, 0, "AWS.S3.123456789012.global.Bucket.a", "", 3},

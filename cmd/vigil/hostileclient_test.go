@@ -49,7 +49,7 @@ func TestHostileClient(t *testing.T) {
 		}
 		checkLatency = true
 	} else if testing.Short() {
-		t.Skip("takes twenty seconds")
+		t.Skip("takes twenty seconds: left out with -short")
 	}
 	var turn sync.Mutex // the tests would disturb each other
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {

@@ -111,7 +111,7 @@ func readQueries(t *testing.T, path string) []hostileQuery {
 // grow by at most maxGrowthTenths times the budget, and shrink again.
 func TestHostileQueriesOnServer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes half a minute")
+		t.Skip("takes half a minute: left out with -short")
 	}
 	f := startAttackedServer(t, dbtest.SQLite(t), fillWeb(t, 2000, 8),
 		"--posture-graph-work", "1000000000", "--posture-graph-results", "1000000", "--posture-graph-token-queries", "3",

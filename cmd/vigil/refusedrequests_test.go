@@ -24,7 +24,7 @@ func TestRefusedRequestsDoNotFillTheDisk(t *testing.T) {
 	if os.Getenv("VIGIL_HOSTILE_CLIENT") != "" {
 		length = 20 * time.Second
 	} else if testing.Short() {
-		t.Skip("starts servers")
+		t.Skip("starts servers and sends requests to every changing route for a second: left out with -short")
 	}
 	var turn sync.Mutex
 	dbtest.RunURL(t, func(t *testing.T, dsn string) {

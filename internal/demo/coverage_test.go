@@ -28,7 +28,7 @@ func TestEveryServiceIsInTheDemo(t *testing.T) {
 	}
 	for _, source := range sandbox.Sources() {
 		provider := source.Provider()
-		access, err := sandbox.Access(provider, "")
+		access, err := sandbox.Access(provider, "") // the first account of the cloud
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -187,8 +187,8 @@ func settings(dir, inventory string, sso config.SSO, o Options) config.Config {
 	return c
 }
 
-// createOrg creates an organisation. If the database contains one of that name, of an
-// earlier demo, the name of the new one has the time at its end.
+// createOrg creates an organisation. If an earlier demo has left one of that name in the
+// database, the time is appended to the name of the new one.
 func createOrg(ctx context.Context, r *auth.Registry, name string) (auth.Org, auth.User, error) {
 	org, admin, err := r.CreateOrg(ctx, name, "admin")
 	if fault.Is(err, fault.Conflict) {

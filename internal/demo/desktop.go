@@ -89,8 +89,8 @@ func (d *desktopDemo) join(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// thumbprint returns the thumbprint of the server's certificate, which is self-signed, for
-// clients that trust this server. The server is on this machine.
+// thumbprint connects to the server and returns the thumbprint of its self-signed certificate,
+// so that clients can trust it. The connection is not verified: the server is on this machine.
 func thumbprint(ctx context.Context, address string) (heartbeat.ServerTrust, error) {
 	u, err := url.Parse(address)
 	if err != nil {

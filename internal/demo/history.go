@@ -112,8 +112,9 @@ func (f *findingHistory) generate(now time.Time) {
 		age = upTo(historyDays - 1)
 	}
 	f.raised = now.Add(-age)
-	// Of the others, up to one in three was resolved and raised again, and up to one
-	// in three of those twice: what would begin before the history is left out.
+	// Before that, one finding in three had an earlier episode, one in three of those
+	// had another one before it, and so on. An episode that would begin before the
+	// start of the history is left out, with all that precede it.
 	for begin := f.raised; next(3) == 0; {
 		resolved := begin.Add(-upTo(4))
 		raised := resolved.Add(-upTo(6))

@@ -27,6 +27,7 @@ func TestHistoryCoversAMonthAndKeepsOpenFindings(t *testing.T) {
 				Blob:    func() string { return "{}" },
 			})
 		}
+		// "repeated" is the organisation of another demo of the same accounts; "other" gets no history.
 		for _, org := range []posture.OrgID{"org", "repeated", "other"} {
 			if _, err := s.Observe(t.Context(), org, posture.Judgement{Account: "a", RulesAt: posture.AnyRules, At: now, Rules: []posture.RuleJudgement{r}}); err != nil {
 				t.Fatal(err)

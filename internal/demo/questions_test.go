@@ -35,7 +35,7 @@ func accountGraph(t *testing.T, source collect.Source, set onboard.Changes) *gra
 	b := graph.NewBuilder(graph.Limits{})
 	_, err := scan.Run(t.Context(), scan.Options{
 		Source: source, Access: access, AllTypes: true, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Rules: []posture.Rule{{
+		Rules: []posture.Rule{{ // a scan needs a rule; this one finds nothing
 			ID: "none", Provider: set.Provider, Status: posture.RuleEnabled, Level: posture.Low,
 			Query: posture.RuleQuery{Language: posture.GraphQuery, Text: "g.V().hasLabel('none')"},
 		}},

@@ -167,7 +167,7 @@ func (w *world) addAWS(c *simaws.Cloud) {
 }
 
 func (w *world) addAzure(c *simazure.Cloud) {
-	reader := c.Reader(false)
+	reader := c.Reader(simazure.PublicCloud)
 	for i, s := range c.Subscriptions() {
 		if i == 0 {
 			w.sim.AzureSubscriptionID, w.sim.AzureTenantID = s.ID, reader.Tenant

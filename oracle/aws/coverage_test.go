@@ -15,7 +15,7 @@ import (
 	"vigil/internal/posture/collect/awsapi/model"
 )
 
-// callers are the files that name calls, and how they do.
+// callers are the files that name calls, and patterns of how they do, with the groups service and operation.
 var callers = []struct {
 	folder, names string
 	pattern       *regexp.Regexp

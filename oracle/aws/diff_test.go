@@ -139,7 +139,7 @@ func diffUnion(path string, s *model.Shape, ours any, v reflect.Value) string {
 		}
 		v = v.Elem().Elem() // the interface holds a pointer to the struct of a member
 	}
-	for name, e := range ours.(map[string]any) {
+	for name, e := range ours.(map[string]any) { // a union has only one member
 		if !strings.HasSuffix(v.Type().Name(), "Member"+goName(name)) {
 			if strings.HasPrefix(v.Type().Name(), "UnknownUnion") {
 				missing.Store(path+"."+name, true)

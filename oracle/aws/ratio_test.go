@@ -18,11 +18,11 @@ import (
 // without the network, with those of the AWS SDK. It runs only when RATIO is set.
 func TestCostComparedWithSDK(t *testing.T) {
 	if os.Getenv("RATIO") == "" {
-		t.Skip("RATIO is not set")
+		t.Skip("RATIO is not set: make bench-awsapi sets it")
 	}
 	for _, tt := range []struct {
 		service, operation string
-		list               string // the member of the output that gets so many items; none when empty
+		list               string // the list in the output that gets that many items; all members when empty
 		items              int
 	}{
 		{"ec2", "DescribeInstances", "Reservations", 500},

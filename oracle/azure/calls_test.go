@@ -102,8 +102,8 @@ func readRequest(d *ast.FuncDecl) *method {
 	return m
 }
 
-// earlier are the versions of APIs that no typed module has, with those that there are. Calls
-// in such a version are compared with a method that reads the path, whatever its version.
+// earlier maps versions of APIs that no typed module has to the versions that the modules do have.
+// Calls in such a version are compared with a method that reads the path in any version.
 var earlier = map[string]string{
 	"Microsoft.Sql 2021-11-01":                 "the typed module has previews up to 2021-11-01-preview, and then only newer previews",
 	"Microsoft.OperationalInsights 2022-10-01": "the typed modules have 2021-06-01 and 2025-07-01",
@@ -171,6 +171,7 @@ func replaceVariables(path, owner string) (string, bool) {
 				id += "/" + part + "/{}"
 			}
 		}
+		// The ids of subscriptions and resource groups have no provider.
 		id = strings.TrimPrefix(id, "/providers/Microsoft.Resources")
 		return id + variables.ReplaceAllString(rest, "{}"), true
 	}

@@ -50,7 +50,7 @@ func check(modules *Modules, catalog *resource.Catalog, t *resource.Type) (wrong
 	return wrong
 }
 
-// owner returns the resource type whose id a request of a type begins with.
+// owner returns the type, in Azure's terms, of the resource with whose id the path of a request of t may begin.
 func owner(catalog *resource.Catalog, t *resource.Type, r *resource.Request) string {
 	for _, other := range catalog.Of(posture.Azure) {
 		if arm := other.ResourceType(); arm != "" && arm == r.Call && strings.HasPrefix(r.Path, "${id}") { // lists the children of a resource

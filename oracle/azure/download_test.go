@@ -28,7 +28,7 @@ func download(list string) (dirs []string, err error) {
 		}
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir = os.TempDir()                                      // in no module, whose go.sum it would extend
+	cmd.Dir = os.TempDir()                                      // outside of any module: go would extend its go.sum
 	cmd.Env = append(os.Environ(), "GONOSUMDB=*", "GOWORK=off") // the list has the checksums
 	out, failure := cmd.Output()
 	decoder := json.NewDecoder(bytes.NewReader(out))

@@ -150,7 +150,7 @@ func (m *module) recordMembers(kind string, body ast.Node, receiver string) {
 		for _, s := range clause.Body {
 			ast.Inspect(s, func(n ast.Node) bool {
 				switch n := n.(type) {
-				case *ast.Ident:
+				case *ast.Ident: // the name of the function, which comes before its argument &receiver.Field
 					isUnixTime = isUnixTime || n.Name == "unpopulateTimeUnix"
 				case *ast.SelectorExpr:
 					if x, ok := n.X.(*ast.Ident); ok && x.Name == receiver && all[member] == "" {
@@ -283,7 +283,8 @@ func (m *module) named(name string) *model.Shape {
 }
 
 // mergeShapes returns a shape with the members of both and, if both are enumerations,
-// the values of both. If their types differ, it returns a.
+// the values of both. If their types differ, it returns a. It does not change a or b: their
+// slices are cut to their length, so that append copies them.
 func mergeShapes(a, b *model.Shape) *model.Shape {
 	if a == b || a.Type != b.Type {
 		return a

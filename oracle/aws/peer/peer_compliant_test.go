@@ -76,6 +76,7 @@ func checkRuleProperties(t *testing.T, got read, types map[posture.EntityType]bo
 			required[kind], found[kind] = map[string]bool{}, map[string]bool{}
 		}
 		for _, name := range r.Properties {
+			// false if the property is one of a related resource
 			required[kind][name] = slices.ContainsFunc(declared[kind].Properties, func(p collect.Property) bool { return p.Name == name })
 		}
 	}
@@ -90,7 +91,7 @@ func checkRuleProperties(t *testing.T, got read, types map[posture.EntityType]bo
 	for _, kind := range slices.Sorted(maps.Keys(required)) {
 		for _, name := range slices.Sorted(maps.Keys(required[kind])) {
 			if !required[kind][name] {
-				continue // it is a property of a related resource
+				continue
 			}
 			count++
 			unavailable := slices.Contains(notInMoto[kind], name)

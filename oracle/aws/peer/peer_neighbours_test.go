@@ -34,8 +34,8 @@ import (
 	"vigil/internal/posture"
 )
 
-// neighbours creates resources that rules do not check themselves, but that connect
-// those which they check.
+// neighbours creates gateways, identity providers and clusters, which connect the other
+// resources of the test.
 func (m *maker) neighbours(role, subnet, group string) {
 	m.gateways(subnet)
 	m.identityProviders()

@@ -240,12 +240,12 @@ func (m *maker) workloads(role, subnet, group string) {
 
 func (m *maker) web(subnet, group string) {
 	c := elb.NewFromConfig(m.config)
-	vpcs := must[*ec2.DescribeSubnetsOutput](m)(ec2.NewFromConfig(m.config).DescribeSubnets(m.ctx, &ec2.DescribeSubnetsInput{SubnetIds: []string{subnet}}))
-	other := must[*ec2.CreateSubnetOutput](m)(ec2.NewFromConfig(m.config).CreateSubnet(m.ctx, &ec2.CreateSubnetInput{VpcId: vpcs.Subnets[0].VpcId, CidrBlock: sdk.String("10.9.2.0/24"),
+	described := must[*ec2.DescribeSubnetsOutput](m)(ec2.NewFromConfig(m.config).DescribeSubnets(m.ctx, &ec2.DescribeSubnetsInput{SubnetIds: []string{subnet}}))
+	other := must[*ec2.CreateSubnetOutput](m)(ec2.NewFromConfig(m.config).CreateSubnet(m.ctx, &ec2.CreateSubnetInput{VpcId: described.Subnets[0].VpcId, CidrBlock: sdk.String("10.9.2.0/24"),
 		AvailabilityZone: sdk.String("us-east-1f")})).Subnet.SubnetId
 	lb := must[*elb.CreateLoadBalancerOutput](m)(c.CreateLoadBalancer(m.ctx, &elb.CreateLoadBalancerInput{Name: sdk.String("peer-front"), Subnets: []string{subnet, *other}, SecurityGroups: []string{group},
 		Scheme: elbtypes.LoadBalancerSchemeEnumInternetFacing})).LoadBalancers[0]
-	tg := must[*elb.CreateTargetGroupOutput](m)(c.CreateTargetGroup(m.ctx, &elb.CreateTargetGroupInput{Name: sdk.String("peer-targets"), Protocol: elbtypes.ProtocolEnumHttp, Port: sdk.Int32(80), VpcId: vpcs.Subnets[0].VpcId})).TargetGroups[0]
+	tg := must[*elb.CreateTargetGroupOutput](m)(c.CreateTargetGroup(m.ctx, &elb.CreateTargetGroupInput{Name: sdk.String("peer-targets"), Protocol: elbtypes.ProtocolEnumHttp, Port: sdk.Int32(80), VpcId: described.Subnets[0].VpcId})).TargetGroups[0]
 	listener := must[*elb.CreateListenerOutput](m)(c.CreateListener(m.ctx, &elb.CreateListenerInput{LoadBalancerArn: lb.LoadBalancerArn, Protocol: elbtypes.ProtocolEnumHttp, Port: sdk.Int32(80),
 		DefaultActions: []elbtypes.Action{{Type: elbtypes.ActionTypeEnumForward, TargetGroupArn: tg.TargetGroupArn}}})).Listeners[0]
 	m.expect("AWS.ELB.LoadBalancer", afterFirst(*lb.LoadBalancerArn, ":loadbalancer/"), posture.Text("scheme", "internet-facing"), posture.Text("listeners", "HTTP 80"), posture.Flag("httpWithoutRedirect", true))
@@ -267,6 +267,7 @@ func (m *maker) web(subnet, group string) {
 	m.expect("AWS.APIGateway.HttpApi", *web.ApiId, posture.Text("protocolType", "HTTP"))
 	acl := must[*wafv2.CreateWebACLOutput](m)(wafv2.NewFromConfig(m.config).CreateWebACL(m.ctx, &wafv2.CreateWebACLInput{Name: sdk.String("peer"), Scope: waftypes.ScopeRegional,
 		DefaultAction: &waftypes.DefaultAction{Allow: &waftypes.AllowAction{}}, VisibilityConfig: &waftypes.VisibilityConfig{MetricName: sdk.String("x")}})).Summary
+	// The name is regional/NAME/ID; the ARN ends with regional/webacl/NAME/ID.
 	m.expect("AWS.WAF.WebACL", strings.Replace(afterLast(*acl.ARN, ":"), "/webacl/", "/", 1), posture.Text("defaultAction", "allow"))
 }
 

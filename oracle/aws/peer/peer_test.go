@@ -69,7 +69,7 @@ var unsupported = []posture.EntityType{
 func TestPeerMoto(t *testing.T) {
 	address := os.Getenv("VIGIL_TEST_MOTO")
 	if address == "" {
-		t.Skip("VIGIL_TEST_MOTO is not set to the address of a moto server")
+		t.Skip("VIGIL_TEST_MOTO is not set: make test-peers starts a moto server and sets it to the address")
 	}
 	client := &http.Client{Transport: peer(address)}
 	answer, err := client.Post("https://"+address+"/moto-api/reset", "", nil)
@@ -95,6 +95,7 @@ func TestPeerMoto(t *testing.T) {
 		}
 	}
 	var absent []posture.EntityType
+	// A type that need not be found may fail, if moto implements none of its failed calls.
 	for kind, errs := range got.failures {
 		if !slices.Contains(createdTypes, kind) && !slices.ContainsFunc(errs, func(err error) bool { return !isNotImplemented(err) }) {
 			absent = append(absent, kind)
@@ -171,8 +172,8 @@ func (m *maker) expectIn(t posture.EntityType, region, name string, properties .
 	m.want[t.ID(peerAccount, region, name)] = properties
 }
 
-// must ends the test when a resource could not be created. It returns a function because Go passes
-// the two results of a call only as all arguments of another.
+// must ends the test when a resource could not be created. It returns a function of two arguments:
+// Go passes the two results of a call to another call only if that has no further arguments.
 func must[T any](m *maker) func(v T, err error) T {
 	return func(v T, err error) T {
 		m.t.Helper()
