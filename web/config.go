@@ -22,7 +22,7 @@ type OtherServer struct {
 	URL     string `json:"url"` // without a slash at the end
 }
 
-// Other names the other server, or nothing when there is none.
+// Other returns the other server, or nil if url is empty because there is none.
 func Other(product, url string) *OtherServer {
 	if url == "" {
 		return nil

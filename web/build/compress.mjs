@@ -1,11 +1,11 @@
-// Writes x.js.br and x.js.gz beside every text file of the build, and fails when
-// the first load is above its budget.
+// Compresses every text file of the build that has at least 1 KiB: x.js gets x.js.br and x.js.gz
+// beside it. Fails if the first load is above its budget.
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 const folder = 'dist/app';
-const budget = 170 * 1024;
+const budget = 170 * 1024; // bytes after gzip
 
 function files(dir) {
   return readdirSync(dir).flatMap((name) => {
@@ -22,16 +22,18 @@ for (const path of files(folder)) {
   writeFileSync(path + '.gz', gzipSync(text, { level: 9 }));
 }
 
-// The first load is what index.html names, and every module that those import statically.
+// The first load is the scripts that index.html names, and all modules that they import statically, directly or not.
+const scriptOfPage = /(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g;
+const staticImport = /(?:from|import)\s*["']\.\/([^"']+\.js)["']/g;
 const seen = new Set();
 function load(path) {
   if (seen.has(path)) return;
   seen.add(path);
   const text = readFileSync(path, 'utf8');
-  for (const [, name] of text.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)) load(join(folder, 'assets', name));
+  for (const [, name] of text.matchAll(staticImport)) load(join(folder, 'assets', name));
 }
-for (const [, name] of readFileSync(join(folder, 'index.html'), 'utf8').matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g))
-  load(join(folder, name));
+const page = readFileSync(join(folder, 'index.html'), 'utf8');
+for (const [, name] of page.matchAll(scriptOfPage)) load(join(folder, name));
 const size = [...seen].reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0);
 console.log(`first load: ${(size / 1024).toFixed(1)} KiB of JavaScript, gzip, of ${budget / 1024}`);
 if (size > budget) {

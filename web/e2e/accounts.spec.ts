@@ -88,7 +88,7 @@ test('a subscription of Azure is linked by the wizard, read and deleted', async 
     },
     'azure-spare',
   );
-  // The settings are still being read when the account is deleted. The page must cancel the request, which would find nothing.
+  // Hold the request for the settings until the account is deleted; then it would get 404. The page must cancel it.
   const deletion = page.waitForResponse((r) => r.request().method() === 'DELETE');
   await page.route('**/collection-settings', async (route) => {
     await deletion;
@@ -109,7 +109,8 @@ test('a project of Google Cloud is linked by the wizard, read and deleted', asyn
     },
     'gcp-spare',
   );
-  // The event stream reports the deletion before the request is answered. The page must not request the deleted account then.
+  // Hold the answer to DELETE until the page, told of the deletion by the event stream, has requested the list of accounts.
+  // Meanwhile, the page must not request the deleted account.
   await page.route('**/v1/providers/gcp/cloud-accounts/*', async (route) => {
     if (route.request().method() !== 'DELETE') return route.continue();
     const listRequest = page.waitForRequest((r) => r.url().endsWith('/v1/cloud-accounts/query'));
@@ -272,7 +273,7 @@ test('a target in the audit log leads to all records about this target', async (
   await page.goto(postureAt('/admin/audit'));
   await page.getByRole('button', { name: id, exact: true }).first().click();
   await expect(page).toHaveURL(/target=/);
-  await expect(page.locator('tbody tr')).toHaveCount(2);
+  await expect(page.locator('tbody tr')).toHaveCount(2); // one about its creation, one about its deletion
   for (const row of await page.locator('tbody tr').all()) await expect(row).toContainText(id);
   await page.getByRole('button', { name: 'Remove target', exact: true }).click();
   await expect(page).not.toHaveURL(/target=/);

@@ -8,6 +8,7 @@ test.describe('changes', () => {
     await page.goto(postureAt('/activity?show=changes'));
     const row = page.locator('tbody tr', { hasText: /Added|Changed|Deleted/ }).first();
     await expect(row).toBeVisible({ timeout: 60_000 });
+    // AWS events say who made the call, in which role, and which call.
     await expect(page.locator('tbody tr', { hasText: /operator as admin · [A-Z]\w+/ }).first()).toBeVisible({ timeout: 60_000 });
     await row.locator('th a').first().click();
     await expect(page).toHaveURL(/\/resource\//);

@@ -75,7 +75,7 @@ test.describe('without a session', () => {
     for (const address of [postureAt('/findings'), desktopAt('/health')]) {
       await page.goto(address);
       await expect(page.getByRole('button', { name: 'Log in', exact: true }).first()).toBeVisible();
-      await check(page, false);
+      await check(page, { loggedIn: false });
     }
   });
 });

@@ -8,7 +8,7 @@ const widths = [1440, 768, 360];
 const farDown = ['tbody tr:nth-child(n+40)', 'ul > li:nth-child(n+40)', '.tree details:nth-of-type(n+12)'];
 
 /** Checks what is on the page at three widths, in light and dark. Dark differs in colours only, so only contrast is checked there. */
-export async function check(page: Page, loggedIn = true): Promise<void> {
+export async function check(page: Page, { loggedIn = true } = {}): Promise<void> {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
     for (const scheme of ['light', 'dark'] as const) {

@@ -22,6 +22,7 @@ test('a long change log says what it leaves out, and shows it', async ({ posture
       Array.from({ length: changes }, (_, i) => [`property${i}`, { changeType: 'ADD', newValue: `value ${n}` }]),
     ),
   });
+  // The last entry is the newest change, which the page shows first.
   await page.route('**/changelog', (route) =>
     route.fulfill({ json: { changeLog: Array.from({ length: 40 }, (_, n) => entry(n, n === 39 ? 20 : 5)) } }),
   );

@@ -183,6 +183,7 @@ test('the table is the other view of the wall, and is searched', async ({ deskto
   await expect(page.locator('tbody tr')).toHaveCount(10);
 });
 
+/** Kinds of components, with a text that the panel of a component of the kind contains. */
 const lists: Record<string, string> = {
   gateways: 'Connections',
   'connection-servers': 'Replication',

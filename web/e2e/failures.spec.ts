@@ -4,7 +4,10 @@ import { desktopScreens, postureScreens } from './screens';
 
 test.use({ expectsFailedAnswers: true });
 
-/** Ways in which a request can fail. With each, the page must still show the navigation, a title and a message about the failure. */
+/**
+ * Ways in which a request can fail. With each, the page must still show the navigation, a title and a message about the failure.
+ * The bodies suit both servers: posture sends message, desktop sends error_message.
+ */
 const failures: Record<string, (route: Route) => Promise<void>> = {
   403: (route) =>
     route.fulfill({ status: 403, json: { message: 'this takes the role admin', error_message: 'this takes the role admin' } }),

@@ -52,10 +52,14 @@ const types: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.html': 'text/html; charset=utf-8',
 };
+/** The content security policy with which the server serves the console. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
 
-/** Serves a build from disk instead of the one in the binary, so that a change of the console needs no new binary. */
+/**
+ * Serves a build from disk instead of the one in the binary, so that a change of the console needs no new binary. The server still
+ * answers the addresses under /console that are not files of the build.
+ */
 async function serveBuild(context: BrowserContext, folder: string): Promise<void> {
   await context.route(/\/console\/(?!config|session|pulse|open|sso|device-logins)/, (route) => {
     const path = join(folder, decodeURIComponent(new URL(route.request().url()).pathname).slice('/console'.length));
@@ -64,7 +68,7 @@ async function serveBuild(context: BrowserContext, folder: string): Promise<void
   });
 }
 
-/** Logs in as the form does, without the form. */
+/** Logs in with the request that the login form sends. */
 export async function logIn(page: Page, data: Record<string, string>, origin: string): Promise<void> {
   const answer = await page.request.post(`${origin}/console/session`, { data, headers: { Origin: origin } });
   expect(answer.ok(), `log in at ${origin}: ${answer.status()} ${await answer.text()}`).toBe(true);

@@ -193,6 +193,7 @@ test('times are shown in UTC on request', async ({ posture: page }) => {
 
 test('the theme is kept', async ({ posture: page }) => {
   await page.goto(postureAt('/overview'));
+  // From the theme of the system to light, then to dark.
   await page.getByRole('button', { name: 'Theme', exact: true }).click();
   await page.getByRole('button', { name: 'Theme', exact: true }).click();
   await page.reload();

@@ -23,16 +23,10 @@ test('keyboard: suppress a finding and undo it', async ({ posture: page }) => {
   await expect(page.getByRole('dialog')).toBeVisible();
   await page.keyboard.type('Known');
   await page.keyboard.press('Tab');
-  for (
-    let i = 0;
-    i < 6 &&
-    !(await page
-      .getByRole('dialog')
-      .getByRole('button', { name: 'Suppress', exact: true })
-      .evaluate((b) => b === document.activeElement));
-    i++
-  )
-    await page.keyboard.press('Tab');
+  // Press Tab until the button has the focus, at most six times more.
+  const suppress = page.getByRole('dialog').getByRole('button', { name: 'Suppress', exact: true });
+  const hasFocus = () => suppress.evaluate((b) => b === document.activeElement);
+  for (let i = 0; i < 6 && !(await hasFocus()); i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await expect(page.getByText('1 finding suppressed')).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(0);

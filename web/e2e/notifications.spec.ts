@@ -266,7 +266,7 @@ test('a rule for account events has no filters of findings', async ({ posture: p
 
 test('a message that was given up is seen, sent again and delivered', async ({ posture: page }) => {
   test.setTimeout(240_000);
-  const receiver = await receive(400);
+  const receiver = await receive(400); // after 400, unlike most errors, a message is not retried
   const name = unique('Broken');
   await page.goto(postureAt('/notifications'));
   const channel = await addWebhook(page, name, receiver.url);

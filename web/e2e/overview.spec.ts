@@ -6,6 +6,7 @@ test('the overview names rules without loading all of them', async ({ posture: p
   await page.goto(postureAt('/overview'));
   const rules = page.locator('.region', { has: page.getByRole('heading', { name: 'Rules that find most' }) });
   await expect(rules.getByRole('listitem')).toHaveCount(9);
+  // The items have names, not ids such as aws-ec2-sg-ssh-open.
   await expect(rules.getByRole('listitem').filter({ hasText: /(aws|azure|gcp)-[a-z]+-/ })).toHaveCount(0);
   await expect(rules.getByRole('link', { name: /^[\d,]+ rules$/ })).toBeVisible();
   expect(asked).toContain('POST /v1/rules/query');
@@ -40,7 +41,7 @@ test('the overview of one account covers only it, and leads to its findings', as
 });
 
 test('an unknown range in the address selects the default range', async ({ posture: page }) => {
-  await page.goto(postureAt('/overview?range=toString'));
+  await page.goto(postureAt('/overview?range=toString')); // a member of every object, but not a range
   await expect(page.getByRole('group', { name: 'Range' }).getByRole('button', { name: '30 days' })).toHaveAttribute('aria-pressed', 'true');
   await expect(page.locator('.trend')).toBeVisible();
 });

@@ -248,7 +248,7 @@ test('a person assesses a control that no rule checks, and withdraws the assessm
   await page.getByRole('button', { name: 'Violated', exact: true }).click();
   await page.getByLabel('Reason').fill('No contact is registered, ticket OPS-17');
   await page.getByRole('button', { name: 'Record', exact: true }).click();
-  await expect(page.getByRole('dialog')).toHaveCount(0); // the dialog has the texts too that are expected in the row
+  await expect(page.getByRole('dialog')).toHaveCount(0); // until then, the dialog contains the texts that are expected in the row
   await expect(control).toContainText('ticket OPS-17');
   await expect(control).toContainText('Violated');
   await assess.click();

@@ -150,7 +150,7 @@ test('a rule that was switched on in the list opens with its current status', as
 });
 
 test('text typed while a rule is being saved counts as not saved', async ({ posture: page, api }, info) => {
-  const held: (() => void)[] = []; // continues a save that is not sent to the server yet
+  const held: (() => void)[] = []; // functions, each of which sends a held save on to the server
   await page.route(/\/v1\/rules(\/[^/]+)?$/, async (route) => {
     const request = route.request();
     if (request.method() === 'PUT' || (request.method() === 'POST' && request.url().endsWith('/v1/rules')))
@@ -160,6 +160,7 @@ test('text typed while a rule is being saved counts as not saved', async ({ post
   const save = page.getByRole('button', { name: 'Save disabled', exact: true });
   const discard = page.getByRole('button', { name: 'Discard', exact: true });
   const todo = page.getByLabel('What to do');
+  // Types a text after the save was sent, so that the save does not contain the text.
   const saveWhileTyping = async (text: string) => {
     await save.click();
     await expect.poll(() => held.length).toBe(1);
@@ -261,6 +262,7 @@ test.describe('what the server refuses', () => {
     await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByRole('button', { name: 'Save disabled', exact: true }).click();
     await expect(page.getByRole('heading', { name })).toBeVisible();
+    // Saving stores the text with PUT, and then enables the rule with PATCH.
     await page.route('**/v1/rules/*', (route) =>
       route.request().method() === 'PATCH' ? route.fulfill({ status: 400, json: { message: 'refused by the test' } }) : route.fallback(),
     );
@@ -375,5 +377,5 @@ test('a Gremlin query can run in all accounts', async ({ posture: page }) => {
   await page.goto(postureAt('/explore?account=all'));
   await write(page, 'g.V().limit(1)');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await expect(page.locator('.table tbody tr').nth(3)).toBeVisible();
+  await expect(page.locator('.table tbody tr').nth(3)).toBeVisible(); // the query finds one resource in each account
 });

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the server can be reached. While it cannot, one timer tries again, with exponential backoff. */
+/** lostSince is undefined while the server can be reached. While it cannot, one timer tries again, with exponential backoff. */
 let lostSince: number | undefined;
 let lastReached = Date.now();
 let nextTry = 0;

@@ -2,7 +2,7 @@ import { readError, ApiError } from './error';
 import { lost, reached } from './connection';
 import { csrf } from './request';
 
-/** Downloads an export as a file. The server streams it into a Blob, which the browser keeps outside of the memory of the page's scripts. */
+/** Downloads an export as a file. The answer becomes a Blob, which the browser keeps outside of the memory of the page's scripts. */
 export async function download(path: string, body: unknown, fileName: string): Promise<void> {
   let answer: Response;
   try {

@@ -10,7 +10,7 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-export interface Request {
+export interface RequestOptions {
   body?: unknown;
   query?: Record<string, string | number | boolean | undefined>;
   headers?: Record<string, string>;
@@ -41,7 +41,7 @@ export function whenLoggedOut(listener: () => void): () => void {
   return () => onLoggedOut.delete(listener);
 }
 
-function address(path: string, query: Request['query']): string {
+function address(path: string, query: RequestOptions['query']): string {
   const given = Object.entries(query ?? {}).filter(([, v]) => v !== undefined && v !== '');
   const text = new URLSearchParams(given.map(([k, v]) => [k, String(v)])).toString();
   return text ? `${path}?${text}` : path;
@@ -59,7 +59,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function init(method: string, request: Request, etag?: string): RequestInit {
+function requestInit(method: string, request: RequestOptions, etag?: string): RequestInit {
   const headers: Record<string, string> = { Accept: 'application/json', ...request.headers };
   if (request.body !== undefined) headers['Content-Type'] = 'application/json';
   if (csrfToken) headers['X-CSRF-Token'] = csrfToken;
@@ -89,6 +89,7 @@ async function readBody<T>(answer: Response, mustHaveBody: boolean): Promise<T> 
 
 /** Functions that resume the reads whose session has ended. Changes are not resumed, because somebody else may log in. */
 const waitingForLogin: (() => void)[] = [];
+/** Addresses at which POST only reads. */
 const readPaths = /(query|\/preview|\/posture|\/trend|\/rules\/check|\/rules\/test)$/;
 const isRead = (method: string, path: string) => method === 'GET' || (method === 'POST' && readPaths.test(path));
 
@@ -96,7 +97,7 @@ const isRead = (method: string, path: string) => method === 'GET' || (method ===
 export const loggedInAgain = () => waitingForLogin.splice(0).forEach((go) => go());
 
 /** Sends one request and reads its answer. All calls of the API go through here, except downloads and event streams. */
-export async function send<T>(method: string, path: string, request: Request = {}): Promise<Answer<T>> {
+export async function send<T>(method: string, path: string, request: RequestOptions = {}): Promise<Answer<T>> {
   for (;;) {
     try {
       return await sendOnce(method, path, request);
@@ -111,12 +112,12 @@ export async function send<T>(method: string, path: string, request: Request = {
   }
 }
 
-async function sendOnce<T>(method: string, path: string, request: Request): Promise<Answer<T>> {
+async function sendOnce<T>(method: string, path: string, request: RequestOptions): Promise<Answer<T>> {
   const url = address(path, request.query);
   const before = request.conditional ? known.get(url) : undefined;
   const read = isRead(method, path);
   const call = async () => {
-    const answer = await reach(url, init(method, request, before?.etag));
+    const answer = await reach(url, requestInit(method, request, before?.etag));
     if (answer.status === 304 && before) return before.answer as Answer<T>;
     if (!answer.ok) throw await readError(answer);
     const result = { data: await readBody<T>(answer, read), headers: answer.headers };
@@ -124,6 +125,7 @@ async function sendOnce<T>(method: string, path: string, request: Request): Prom
     if (request.conditional && etag) known.set(url, { etag, answer: result });
     return result;
   };
-  // A user waits for a change, so changes are urgent: they overtake the reads of the page.
-  return slots.run(call, !read);
+  // A user waits for a change, so changes overtake the reads of the page.
+  const urgent = !read;
+  return slots.run(call, urgent);
 }

@@ -61,8 +61,9 @@ export type Scope = 'accounts' | 'administration' | 'findings' | 'rules';
 export const allowsScope = (session: Session | undefined, scope: Scope) => !session?.scopes?.length || session.scopes.includes(scope);
 
 /**
- * Why the caller may not make a change; undefined for callers who may. A change requires a role, and a token that is not limited to
- * other parts of the API. Callers who see only some accounts may not change the whole organisation. Desktop logins are all admins.
+ * Why the caller may not make a change; undefined if the caller may. The caller needs the role. If the caller's token is limited to
+ * parts of the API, `scope` must be one of them. Callers who see only some accounts may not make changes that concern the whole
+ * organisation. Every user who logs in to the desktop server is an admin.
  */
 export function useRefusal(
   role: 'analyst' | 'admin',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Slots } from './slots';
 
-/** A call that ends when it is told to. */
+/** A call that runs until `end` is called. */
 function heldCall() {
   let end!: (value: string) => void;
   const result = new Promise<string>((resolve) => (end = resolve));

@@ -13,7 +13,7 @@ export class Slots {
     try {
       return await call();
     } finally {
-      // The next call takes over the slot.
+      // The next call takes over the slot, so #running stays the same.
       const next = this.#urgent.shift() ?? this.#others.shift();
       if (next) next();
       else this.#running--;

@@ -22,7 +22,7 @@ export interface Input<O> {
   body?: Body<O>;
   etag?: string | undefined;
   signal?: AbortSignal;
-  /** See Request.conditional. */
+  /** See RequestOptions.conditional. */
   conditional?: boolean;
 }
 

@@ -39,7 +39,7 @@ export interface Component {
   /** The word for the status, as the API names it. */
   word: string;
   detail: string;
-  /** A number beside the name. */
+  /** Shown beside the name, usually a number. */
   measure?: string;
   reasons: string[];
   /** Since when the status is what it is, in milliseconds. */
@@ -47,7 +47,8 @@ export interface Component {
   parts: { name: string; status: string; health: string; since?: number }[];
 }
 
-const short = (name: string) => name.split('.')[0] ?? name;
+/** The name of a machine without its domain. */
+export const hostName = (name: string) => name.split('.')[0] ?? name;
 
 /** "18/20": how many of the connection servers report that the component is OK. */
 const ratio = (all: { status: string }[] | undefined) =>
@@ -66,7 +67,7 @@ export const fromGateway = (g: Gateway): Component => ({
   kind: 'GATEWAY',
   path: 'gateways',
   id: g.id,
-  name: short(g.name),
+  name: hostName(g.name),
   word: words(g.status),
   detail: `${g.details.type}${g.details.internal ? ', internal' : ''}`,
   measure: String(g.active_connection_count ?? 0),
@@ -77,7 +78,8 @@ export const fromConnectionServer = (s: ConnectionServer): Component => ({
   kind: 'CONNECTION_SERVER',
   path: 'connection-servers',
   id: s.id,
-  name: short(s.name),
+  name: hostName(s.name),
+  // The API has no status for a server with warnings: its status is OK.
   word: words(s.health === 'WARNING' && s.status === 'OK' ? 'WARNING' : s.status),
   detail: s.details.version,
   measure: String(s.connection_count ?? 0),
@@ -116,7 +118,7 @@ export const fromRDS = (s: RDSServer): Component => ({
   kind: 'RDS_SERVER',
   path: 'rds-servers',
   id: s.id,
-  name: short(s.name),
+  name: hostName(s.name),
   word: words(s.details.state),
   detail: words(s.details.operating_system),
   measure: `${s.session_count ?? 0}/${s.details.max_sessions_count_configured ?? 0}`,
@@ -129,15 +131,21 @@ export function fromCenter(c: VirtualCenter): Component {
     kind: 'VIRTUAL_CENTER',
     path: 'virtual-centers',
     id: c.id,
-    name: short(c.name),
+    name: hostName(c.name),
     word: words(c.status),
     detail: `${connected}/${c.hosts.length} hosts, ${c.desktops_count} desktops`,
   };
 }
 
+/** The slowest round trip to an enabled endpoint, in milliseconds; undefined if none was measured. */
+export function slowestRoundTrip(p: Pod): number | undefined {
+  const times = (p.endpoints ?? []).filter((e) => e.enabled).flatMap((e) => e.roundtrip_time ?? []);
+  return times.length ? Math.max(...times) : undefined;
+}
+export const roundTripText = (ms: number | undefined) => (ms === undefined ? 'unknown' : ms < 1 ? '<1 ms' : `${ms} ms`);
+
 export function fromPod(p: Pod): Component {
   const enabled = (p.endpoints ?? []).filter((e) => e.enabled);
-  const slowest = Math.max(0, ...enabled.map((e) => e.roundtrip_time ?? 0));
   return {
     ...base(p),
     kind: 'POD',
@@ -146,7 +154,7 @@ export function fromPod(p: Pod): Component {
     name: p.name,
     word: words(p.status),
     detail: `${enabled.filter((e) => e.status === 'ONLINE').length}/${enabled.length} online`,
-    measure: slowest < 1 ? '<1 ms' : `${slowest} ms`,
+    measure: roundTripText(slowestRoundTrip(p)),
   };
 }
 
@@ -175,7 +183,7 @@ export const fromComposer = (c: Composer): Component => ({
   kind: 'COMPOSER',
   path: 'composers',
   id: c.id ?? c.name,
-  name: short(c.name),
+  name: hostName(c.name),
   word: words(c.status),
   detail: c.details.version,
   measure: ratio(c.connection_servers),
@@ -231,8 +239,8 @@ interface Ranked {
 /** Orders by status, the worst first, then by name. */
 export const byStatus = (a: Ranked, b: Ranked) => rank(a.status) - rank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true });
 export const allKinds = Object.keys(paths) as Kind[];
-/** The name of a machine without its domain. The name of a domain is its DNS name as a whole. */
-export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : short(of.name));
+/** The host name of a component; a domain has its whole DNS name. */
+export const shortName = (of: { kind: Kind; name: string }) => (of.kind === 'AD_DOMAIN' ? of.name : hostName(of.name));
 
 /** The lists of components that useComponents requests. */
 const listQueries = {

@@ -17,6 +17,7 @@ const interval = () => (Date.now() < watchUntil ? shortInterval : regularInterva
 
 // Whether the user has stopped the requests.
 let paused = false;
+/** The seconds between requests, as the top bar shows them; 0 while they are paused. */
 const secondsBetween = () => (paused ? 0 : interval() / 1000);
 const onPause = new Set<() => void>();
 export function setPaused(on: boolean): void {

@@ -25,6 +25,7 @@ export async function jumpTargets(text: string): Promise<Found> {
   const lower = text.toLowerCase();
   const matches = (name: string) => name.toLowerCase().includes(lower);
   const matching = <T extends { name: string }>(all: T[], make: (x: T) => Component) => all.filter((x) => matches(x.name)).map(make);
+  // Domains and SAML authenticators have no member `name`, so the names of their components are searched.
   const lists = await Promise.all([
     desktop.get('/rest/monitor/gateways').then((all) => matching(all, fromGateway)),
     desktop.get('/rest/monitor/connection-servers').then((all) => matching(all, fromConnectionServer)),

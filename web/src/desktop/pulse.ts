@@ -4,7 +4,7 @@ import type { Pulse } from '../api/desktop';
 import { useFollow } from '../frame/follow';
 import { usePaused } from './data';
 
-/** The times of the changes that screens show at once. That of records is left out: every report of a machine changes it. */
+/** The times of the changes that screens show at once. The time `records` is left out: every report of a machine changes it. */
 const versionOf = ({ statuses, inventory, alerts, configuration }: Pulse) => [statuses, inventory, alerts, configuration].join();
 
 /** Reloads the data of the screens as soon as the server reports a change of a status, the inventory, an alert or a setting. */

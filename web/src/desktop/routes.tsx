@@ -4,6 +4,7 @@ import { routerOf } from '../frame/router';
 import { jumpTargets } from './jump';
 import { useMenu } from './menu';
 
+/** G and then the letter opens the screen. */
 const letters = { '/health': 'h', '/gateways': 'g', '/connection-servers': 's', '/farms': 'f', '/rds-servers': 'w', '/alerts': 'a' };
 
 const shortcuts: Target[] = [{ group: 'Action', icon: 'plus', label: 'New alert rule', to: '/alert-rules/new' }];

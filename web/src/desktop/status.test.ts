@@ -11,6 +11,7 @@ const change = (timestamp: number, from_status: string, to_status: string, part?
   from_status,
   to_status,
   reasons: [],
+  // The tests only use statuses that are also the names of healths.
   from_health: from_status as 'OK',
   to_health: to_status as 'OK',
   cause: { kind: 'GATEWAY', id: '1', name: 'gw1' },

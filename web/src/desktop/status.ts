@@ -25,7 +25,7 @@ const marks: Record<Status, string[]> = {
   unknown: ['UNKNOWN', 'STALE', 'NOT_CONTACTED', 'UNCHECKED', 'NOT_YET_CONNECTED', 'NOT_CONFIGURED'],
   off: ['DISABLED'],
 };
-/** The statuses that the API names, without the states of RDS agents. */
+/** The statuses that the API names, without most states of RDS servers. */
 export const statusNames = Object.values(marks).flat();
 const byName = new Map(Object.entries(marks).flatMap(([mark, names]) => names.map((n) => [n, mark as Status] as const)));
 
@@ -38,6 +38,7 @@ const ofHealth: Record<string, Status> = { OK: 'ok', WARNING: 'warn', ERROR: 'er
 /** The mark of a health: the same five words for every kind. */
 export const healthMark = (health: string | undefined): Status => ofHealth[health ?? ''] ?? 'unknown';
 
+/** The worst first. */
 const order: Status[] = ['error', 'warn', 'unknown', 'off', 'ok'];
 export const rank = (status: Status) => order.indexOf(status);
 

@@ -12,7 +12,7 @@ export function Freshness() {
   const { server } = useFrame();
   const now = useNow(1000);
   const pulse = usePulse();
-  useUTC();
+  useUTC(); // renders again when the user switches between local time and UTC
   if (lostSince !== undefined) {
     return (
       <span className="fresh late">

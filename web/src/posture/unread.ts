@@ -25,7 +25,7 @@ export function unreadTypes(runs: Run[]): UnreadType[] {
   return [...decided.values()].filter((u) => u !== undefined);
 }
 
-/** The start of the oldest run that could not read one of the types, by account. Only runs since then can have read them. */
+/** By account, the earliest `since` of its unread types. Runs that started earlier do not change which types are unread. */
 export function startsOf(unread: UnreadType[]): Map<string, string> {
   const starts = new Map<string, string>();
   for (const { cloudAccountId: id, since } of unread) {

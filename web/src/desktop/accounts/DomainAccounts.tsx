@@ -14,7 +14,7 @@ import { accountsQuery, adDomainsQuery } from '../data';
 
 type Doing = { what: 'add' } | { what: 'password' | 'delete'; account: DomainAccount };
 
-/** Runs a change on the server; error is the server's answer if it refused the change. */
+/** Returns `run`, which makes a change on the server. `error` is the server's answer if it refused the change. */
 function useChange(onDone: () => void) {
   const client = useQueryClient();
   const [error, setError] = useState<ApiError>();
@@ -44,7 +44,7 @@ const message = (error: ApiError | undefined) => error && sentence(error.message
  * login, is shown beside the password.
  */
 export function accountErrors(error: ApiError | undefined) {
-  if (error?.status === 409) return { username: message(error) };
+  if (error?.status === 409) return { username: message(error) }; // the domain has such an account already
   const other = error?.apartFrom('ad_domain_id', 'username');
   return {
     domain: error?.field('ad_domain_id'),

@@ -8,9 +8,10 @@ import { Answer } from '../../parts/states';
 import { Time } from '../../parts/time';
 
 const sessionsKey = ['desktop', 'sessions'];
+/** The method tells who has the session: a browser (password) or a program that uses the API (accessToken). */
 const methods = { password: 'browser', accessToken: 'API' } as const;
 
-/** Where one is logged in, and a way to end that. */
+/** The user's own sessions. All except the current one can be ended here. */
 export function Sessions() {
   const client = useQueryClient();
   const [ending, setEnding] = useState<OwnSession>();

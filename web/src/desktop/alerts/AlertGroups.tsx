@@ -53,7 +53,7 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
   const path = { id: group.id };
   const { submit, busy } = useSubmit(async (form) => {
     const text = String(new FormData(form).get('text') ?? '').trim();
-    const done =
+    const succeeded =
       what === 'acknowledge'
         ? await change(
             () => desktop.put('/rest/monitor/alert-groups/{id}/acknowledgement', { path, body: { comment: text } }),
@@ -69,7 +69,7 @@ function DoDialog({ doing: { what, group }, onClose }: { doing: Doing; onClose: 
             'Silenced',
             () => void change(() => desktop.delete('/rest/monitor/alert-groups/{id}/silence', { path }), 'The silence ended'),
           );
-    if (done) onClose();
+    if (succeeded) onClose();
   });
   const name = shortName(group.cause);
   return (
@@ -271,6 +271,7 @@ export function AlertGroups() {
                       </tr>
                     </thead>
                     <tbody>
+                      {/* An id can occur twice: a group that ended and one that began again have the same. */}
                       {shown.map((g) => (
                         <Group key={`${g.id}${g.state}${g.since}`} group={g} onDo={setDoing} />
                       ))}

@@ -142,6 +142,7 @@ function Form({ rule, start }: { rule?: AlertRule; start: Condition }) {
         />
       </div>
       <Channels channels={channels} onChange={setChannels} error={error} />
+      {/* The sentence omits the duration: its field is uncontrolled, so the component does not know the typed value. */}
       <p className="t2">Alerts when {conditionText({ condition, for_seconds: 0 })}.</p>
       {error && (
         <div className="note error" role="alert">
@@ -172,7 +173,7 @@ export default function AlertRuleEditor() {
     queryKey: ['desktop', 'alert-rule', id],
     enabled: !isNew,
     queryFn: () => desktop.get('/rest/config/v1/alert-rules/{id}', { path: { id: id ?? '' } }),
-    gcTime: 0, // the form keeps the first answer that it gets, which must not be one from before the last save
+    gcTime: 0, // the form keeps the first answer that it gets; a cached answer could be older than the last save
   });
   const start: Condition = {
     type: 'STATUS',

@@ -138,7 +138,7 @@ export default function Alerts() {
   return (
     <Page title="Alerts">
       <AlertGroups />
-      {!loading && <Rules /> /* not earlier: the alerts would push the rules down when they arrive */}
+      {!loading && <Rules /> /* not earlier: alerts that arrive later would push the rules down */}
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import { conditionText, withType } from './condition';
 
 vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // parts/time reads its setting when it is imported
 
-test('a condition of another type has the defaults of the type', () => {
+test('a condition that gets another type has the defaults of that type', () => {
   const start = { type: 'STATUS' as const, statuses: ['ERROR'], kind: 'FARM' };
   const certificate = withType(start, 'CERTIFICATE');
   expect(certificate).toEqual({ ...start, type: 'CERTIFICATE', days: 30 });

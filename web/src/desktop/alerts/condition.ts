@@ -19,7 +19,7 @@ const defaults: Record<AlertRule['condition']['type'], Partial<AlertRule['condit
   COUNT: { measure: 'session_count', operator: 'ABOVE', value: 0 },
 };
 
-/** The condition with another type. Its own values stay; members that the type needs and that have no value get the default. */
+/** Returns the condition with another type. Its values stay. A member that the new type needs and that has no value gets its default. */
 export const withType = (c: AlertRule['condition'], type: AlertRule['condition']['type']): AlertRule['condition'] => ({
   ...defaults[type],
   ...c,

@@ -69,7 +69,7 @@ function Switch({ incident: i, busy, onFlip }: { incident: Incident; busy: boole
 export function Breaks() {
   const demo = useQuery(configQuery).data?.demo ?? false;
   const query = useQuery({ ...incidentsQuery, enabled: demo });
-  const [all, setAll] = useState(false);
+  const [allShown, setAllShown] = useState(false);
   const { busy, flip, mend } = useIncidents();
   if (!demo) return null;
   const switches = (of: Incident[]) =>
@@ -79,14 +79,14 @@ export function Breaks() {
       <header>
         <h2>Break something</h2>
         <span className="pill warn">Demo</span>
-        <button type="button" className="link end" onClick={() => setAll(true)}>
+        <button type="button" className="link end" onClick={() => setAllShown(true)}>
           All {query.data?.length}
         </button>
       </header>
       <Answer query={query} what="the list of incidents">
         {(incidents) => {
           const active = incidents.filter((i) => i.active);
-          // The active incidents come first, then one of each group.
+          // At most six: the active incidents, then one inactive incident of each group.
           const first = order.flatMap((g) => incidents.filter((i) => i.group === g && !i.active).slice(0, 1));
           return (
             <>
@@ -99,8 +99,8 @@ export function Breaks() {
                   {active.length === 0 ? 'Nothing is broken.' : `${active.length} broken.`}
                 </span>
               </div>
-              {all && (
-                <Dialog title="Break something" className="broad" onClose={() => setAll(false)}>
+              {allShown && (
+                <Dialog title="Break something" className="broad" onClose={() => setAllShown(false)}>
                   <div className="breaks-all">
                     {order.map((g) => (
                       <section key={g}>
@@ -113,7 +113,7 @@ export function Breaks() {
                     <Button disabled={active.length === 0 || busy !== undefined} writes onClick={() => void mend()}>
                       Mend all
                     </Button>
-                    <Button look="primary" onClick={() => setAll(false)}>
+                    <Button look="primary" onClick={() => setAllShown(false)}>
                       Done
                     </Button>
                   </div>

@@ -116,7 +116,7 @@ export default function Health() {
     alerts: useQuery(alertGroupsQuery).data,
   });
   const paused = usePaused();
-  useEffect(() => () => setPaused(false), []);
+  useEffect(() => () => setPaused(false), []); // a pause ends when the user leaves the screen
   useKeys([
     {
       keys: 'p',

@@ -152,7 +152,7 @@ const ListRows = ({ lists, of }: ListRowsProps) => (
   </>
 );
 
-/** The five stages of a connection. A list that was not read makes its stage unknown. */
+/** The five stages of a connection. A stage with a list that was not read is unknown, unless a component in it has a problem. */
 export function HealthMap({ c }: { c: Components }) {
   const rds = useQuery(rdsQuery);
   const { lists } = c;
@@ -189,7 +189,7 @@ export function HealthMap({ c }: { c: Components }) {
           )}
         </Answer>
       </Stage>
-      <Stage title="Virtual centers" of={c.centers} lists={[lists.centers, lists.composers]}>
+      <Stage title="Virtual centers" of={[...c.centers, ...c.composers]} lists={[lists.centers, lists.composers]}>
         <ListRows
           lists={[
             ['the list of virtual centers', lists.centers],

@@ -2,9 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { RDSServer } from '../../api/desktop';
 import { rdsStatus, type Component } from '../components';
 import { Hatch } from '../Hatch';
-
-/** The shade for a load from 0 to 100: 1 to 5. */
-const shadeOf = (load: number) => Math.min(5, 1 + Math.floor(load / 20));
+import { fillOf } from '../wall/load';
 
 /** Every RDS server as a small square whose shade is its load, in the order of the farms. */
 export function ServerTiles({ servers, farms }: { servers: RDSServer[]; farms: Component[] }) {
@@ -18,21 +16,17 @@ export function ServerTiles({ servers, farms }: { servers: RDSServer[]; farms: C
     <Link to="/rds-servers" className="server-tiles" aria-label={`${servers.length} RDS servers, ${bad} in error`}>
       <Hatch />
       <svg viewBox={`0 0 ${columns * step} ${Math.ceil(sorted.length / columns) * step}`} aria-hidden="true">
-        {sorted.map((s, i) => {
-          const status = rdsStatus(s);
-          const fill = status === 'ok' ? `r${shadeOf(s.load_index ?? 0)}` : status;
-          return (
-            <rect
-              key={s.id}
-              className={`st-${fill}`}
-              x={(i % columns) * step}
-              y={Math.floor(i / columns) * step}
-              width={size}
-              height={size}
-              rx="1"
-            />
-          );
-        })}
+        {sorted.map((s, i) => (
+          <rect
+            key={s.id}
+            className={`st-${fillOf(s)}`}
+            x={(i % columns) * step}
+            y={Math.floor(i / columns) * step}
+            width={size}
+            height={size}
+            rx="1"
+          />
+        ))}
       </svg>
       <span className="ramp-legend small t3">
         load 0{' '}

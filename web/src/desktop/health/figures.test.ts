@@ -31,6 +31,7 @@ test('a figure that counts no problem is OK', () => {
   const overview = { sessions: { rds_sessions: 5 }, kinds: [], problems: [] } as unknown as Overview;
   const figures = figuresOf({ components: components({ complete: true }), overview, servers: [], rds: [], alerts: [] });
   expect(figures.map((f) => f.value)).toEqual([5, 0, 0, 0, 0, 0]);
+  // The first figure, the sessions, never has a mark. The last counts what is unknown and always has that mark.
   expect(figures.map((f) => f.mark)).toEqual([undefined, 'ok', 'ok', 'ok', 'ok', 'unknown']);
   expect(figures.at(-1)?.detail).toBe('everything is known');
 });

@@ -15,7 +15,7 @@ interface Sources {
   alerts: AlertGroup[] | undefined;
 }
 
-/** The mark of a count of problems; unknown if the count is. */
+/** The mark of a count of problems: `bad` if there are any, and unknown if the count is unknown. */
 const markOfCount = (n: number | undefined, bad: MarkName): MarkName => (n === undefined ? 'unknown' : n > 0 ? bad : 'ok');
 
 /** The figures above the map. A figure whose source has not been read has no value. */

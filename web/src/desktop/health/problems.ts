@@ -13,7 +13,7 @@ export interface Problem {
   to: string;
 }
 
-/** The reason of the cause. A reason that all its parts share, such as all servers of a farm, is added. */
+/** The reason of the cause. If all its parts, such as the servers of a farm, have the same reason, that reason is added. */
 function reasonOf({ cause, reasons, components }: Overview['problems'][number]): string {
   const own = reasons[0] ?? components[0]?.reasons[0] ?? words(components[0]?.status ?? '');
   const parts = components.filter((c) => c.id !== cause.id).flatMap((c) => c.reasons);

@@ -110,7 +110,7 @@ function Group({ group: g }: { group: ChangeGroup }) {
 function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; to: number }) {
   const query = useQuery({
     ...changesQuery({ kind: cause.kind, id: cause.id, since: from, limit: 500 }),
-    placeholderData: keepPreviousData, // the range begins later each minute
+    placeholderData: keepPreviousData, // the strip stays on the screen when the range advances, each minute
   });
   const own = (query.data?.changes ?? []).filter((c) => !c.part);
   if (!own[0]) return null;
@@ -124,7 +124,7 @@ function Lane({ cause, from, to }: { cause: ChangeGroup['cause']; from: number; 
   );
 }
 
-/** Components that changed, one strip each; those that changed for the worse first. */
+/** Components that changed, one strip each: the first six, the worst first. */
 function Lanes({ groups, from, to }: { groups: ChangeGroup[]; from: number; to: number }) {
   const causes = new Map<string, ChangeGroup['cause']>();
   for (const g of [...groups].sort((a, b) => rank(healthMark(a.health)) - rank(healthMark(b.health))))
@@ -194,6 +194,7 @@ export default function History() {
   const range: Range = choiceOf(ranges, search.range, '1d');
   const minute = 60_000;
   const until = search.to ? Number(search.to) || undefined : undefined;
+  // Rounded down to a minute: with the exact time, each rendering would send another query.
   const since = Number(search.from) || Math.floor(((until ?? Date.now()) - ranges[range]) / minute) * minute;
   const filter = {
     since,
@@ -238,7 +239,7 @@ export default function History() {
         )}
       </div>
       <Found
-        key={JSON.stringify({ ...filter, since: search.from ?? range })}
+        key={JSON.stringify({ ...filter, since: search.from ?? range })} // not filter.since, which advances each minute
         filter={filter}
         filtered={!!(search.q || search.kind || search.status)}
         onClear={clear}

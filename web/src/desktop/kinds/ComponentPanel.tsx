@@ -13,19 +13,20 @@ import { healthMark, markOf, rank } from '../status';
 import { Measures } from './Measures';
 import { StatusStrip } from './StatusStrip';
 
-/** The parts of a component with their statuses; since has the times of their changes, by the names that the API uses. */
-export function Parts({
-  title,
-  rows,
-  since,
-}: {
-  title: string;
-  rows: { name: string; status: string; detail?: string }[];
-  since?: Component['parts'];
-}) {
+/** A part of a component as the panel lists it. */
+export interface PartRow {
+  /** The name of the part in the API: "host h1", "cs1.corp.example". */
+  part: string;
+  /** The name that is shown. */
+  name: string;
+  status: string;
+  detail?: string;
+}
+
+/** The parts of a component with their statuses. `lastChanges` says since when each part has its status. */
+export function Parts({ title, rows, lastChanges }: { title: string; rows: PartRow[]; lastChanges?: Component['parts'] }) {
   if (rows.length === 0) return null;
-  const changed = (name: string) =>
-    since?.find((p) => p.name === name || p.name.startsWith(`${name}.`) || partName(p.name).endsWith(` ${name}`))?.since;
+  const changed = (row: PartRow) => lastChanges?.find((p) => p.name === row.part)?.since;
   return (
     <section>
       <div className="region-head">
@@ -46,9 +47,9 @@ export function Parts({
                 <Mark name={markOf(r.status)} />
                 {words(r.status)}
               </span>
-              {markOf(r.status) !== 'ok' && changed(r.name) && (
+              {markOf(r.status) !== 'ok' && changed(r) && (
                 <span className="small t3">
-                  since <Time at={changed(r.name)} />
+                  since <Time at={changed(r)} />
                 </span>
               )}
             </li>

@@ -28,6 +28,7 @@ const statusLabels: Record<Status | 'all', string> = {
 const cellClass = (c: KindSpec['columns'][number]) => [c.wide && 'wide', c.roomy && 'roomy', c.num && 'num'].filter(Boolean).join(' ');
 
 interface Row {
+  /** The component as the API gives it. Its type depends on the kind. The functions of every KindSpec accept a value of type `never`. */
   item: never;
   component: Component;
 }
@@ -91,6 +92,7 @@ export default function KindScreen() {
   const navigate = useNavigate();
   const { search, change } = useAddress();
   const [cursor, setCursor] = useState(-1);
+  // A hook must be called even if the kind, and with it the query, does not exist.
   const query = useQuery({ ...(spec?.query ?? { queryKey: ['none'], queryFn: () => Promise.resolve([]) }), enabled: !!spec } as unknown as {
     queryKey: string[];
     queryFn: () => Promise<never[]>;
@@ -203,7 +205,7 @@ export default function KindScreen() {
                   </dl>
                 )}
                 {spec.parts(chosen.item).map((p) => (
-                  <Parts key={p.title} {...p} since={chosen.component.parts} />
+                  <Parts key={p.title} {...p} lastChanges={chosen.component.parts} />
                 ))}
               </ComponentPanel>
             ) : (

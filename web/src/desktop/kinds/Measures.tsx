@@ -42,6 +42,7 @@ type Range = keyof typeof ranges;
 
 /** One measure. The line stays on the screen while its range advances. For another measure or range, give the component another key. */
 function Chart({ kind, id, of, range }: { kind: Kind; id: string; of: Measure; range: Range }) {
+  // Rounded down to five minutes, the step of the samples: with the exact time, each rendering would send another query.
   const since = Math.floor((Date.now() - ranges[range].ms) / 300_000) * 300_000;
   const query = useQuery({ ...samplesQuery({ kind, id, measure: of.measure, since }), placeholderData: keepPreviousData });
   return (

@@ -4,7 +4,7 @@ import type { Status } from '../status';
 import { spansOf } from './spans';
 import { TimeAxis } from './TimeAxis';
 
-/** The statuses of a component over the last hour, or since its first change if that is longer ago. */
+/** The statuses of a component between two times. By default: in the last hour, or since its first change if that is longer ago. */
 export function StatusStrip({
   changes,
   now,

@@ -36,10 +36,14 @@ import {
   fromPod,
   fromSAML,
   fromSSO,
+  hostName,
+  roundTripText,
+  slowestRoundTrip,
   type Component,
 } from '../components';
 import { serviceName } from '../partName';
 import { certificateStatus, daysLeft } from '../status';
+import type { PartRow } from './ComponentPanel';
 import type { MatrixData } from './Matrix';
 
 /** One kind of component: the query for its list, and what the list shows. */
@@ -51,13 +55,14 @@ export interface KindSpec<T = never> {
   component: (item: T) => Component;
   columns: { head: string; wide?: boolean; roomy?: boolean; num?: boolean; cell: (item: T) => ReactNode }[];
   /** The parts of a component, as lists with statuses. */
-  parts: (item: T) => { title: string; rows: { name: string; status: string; detail?: string }[] }[];
+  parts: (item: T) => { title: string; rows: PartRow[] }[];
   /** Facts about a component: name and value. */
   facts?: (item: T) => [string, ReactNode][];
   /** The statuses that each connection server reports for each component. */
   matrix?: (items: T[]) => MatrixData;
 }
 
+/** A value as a bar, up to a maximum. If the maximum is 0, there is none, and only the number is shown. */
 const Bar = ({ value, of, unit = '' }: { value: number; of: number; unit?: string }) =>
   of === 0 ? (
     <>{count(value)}</>
@@ -80,17 +85,17 @@ export function Certificate({ of }: { of: { valid: boolean; valid_to: number } |
   );
 }
 
-/** The slowest round trip to an endpoint. From 100 ms on, users notice a lag; from 200 ms on, it is hard to work. */
+/** The slowest round trip to an enabled endpoint. From 100 ms on, users notice a lag; from 200 ms on, it is hard to work. */
 function RoundTrip({ of }: { of: Pod }) {
-  const slowest = Math.max(0, ...(of.endpoints ?? []).map((e) => e.roundtrip_time ?? 0));
-  const mark = slowest >= 200 ? 'error' : slowest >= 100 ? 'warn' : undefined;
+  const slowest = slowestRoundTrip(of);
+  const mark = slowest === undefined ? undefined : slowest >= 200 ? 'error' : slowest >= 100 ? 'warn' : undefined;
   return mark ? (
     <span className={`word c-${mark}`}>
       <Mark name={mark} label />
-      {slowest} ms
+      {roundTripText(slowest)}
     </span>
   ) : (
-    <>{slowest < 1 ? '<1' : slowest} ms</>
+    <>{roundTripText(slowest)}</>
   );
 }
 
@@ -99,8 +104,9 @@ const protocolName = (protocol: string) => protocols[protocol] ?? protocol;
 
 const seenBy = (all: { name: string; status: string }[] | undefined) => ({
   title: 'As connection servers see it',
-  rows: (all ?? []).map((s) => ({ name: s.name.split('.')[0] ?? s.name, status: s.status })),
+  rows: (all ?? []).map((s) => ({ part: s.name, name: hostName(s.name), status: s.status })),
 });
+/** Hides the type of the components, since `kinds` contains specs of different types. */
 const spec = <T,>(s: KindSpec<T>) => s as unknown as KindSpec;
 
 export const kinds: Record<string, KindSpec> = {
@@ -149,8 +155,22 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Default certificate', wide: true, roomy: true, cell: (s) => (s.default_certificate ? 'yes' : 'no') },
     ],
     parts: (s) => [
-      { title: 'Replication', rows: (s.cs_replications ?? []).map((r) => ({ name: r.server_name.split('.')[0] ?? '', status: r.status })) },
-      { title: 'Services', rows: (s.services ?? []).map((x) => ({ name: serviceName(x.service_name), status: x.status })) },
+      {
+        title: 'Replication',
+        rows: (s.cs_replications ?? []).map((r) => ({
+          part: `replication ${r.server_name}`,
+          name: hostName(r.server_name),
+          status: r.status,
+        })),
+      },
+      {
+        title: 'Services',
+        rows: (s.services ?? []).map((x) => ({
+          part: `service ${x.service_name}`,
+          name: serviceName(x.service_name),
+          status: x.status,
+        })),
+      },
     ],
     facts: (s) => [
       ['Build', `${s.details.version}, ${s.details.build}`],
@@ -167,9 +187,10 @@ export const kinds: Record<string, KindSpec> = {
       columns: all.map((s) => s.name),
       rows: all.map((s) => ({
         name: s.name,
+        // A replication may name its server with or without the domain; the columns have the names of the list.
         cells: new Map(
           (s.cs_replications ?? []).map((r) => [
-            all.find((x) => x.name === r.server_name || x.name.split('.')[0] === r.server_name.split('.')[0])?.name ?? r.server_name,
+            all.find((x) => x.name === r.server_name || hostName(x.name) === hostName(r.server_name))?.name ?? r.server_name,
             r.status,
           ]),
         ),
@@ -232,15 +253,27 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Certificate', wide: true, cell: (c) => <Certificate of={c.connection_servers[0]?.certificate} /> },
     ],
     parts: (c) => [
-      { title: 'Hosts', rows: c.hosts.map((h) => ({ name: h.details.name, status: h.status, detail: h.details.cluster_name })) },
+      {
+        title: 'Hosts',
+        rows: c.hosts.map((h) => ({
+          part: `host ${h.details.name}`,
+          name: h.details.name,
+          status: h.status,
+          detail: h.details.cluster_name,
+        })),
+      },
       {
         title: 'Datastores',
-        rows: c.datastores.map((d) => ({
-          // Two datacenters may have datastores of the same name.
-          name: c.datastores.some((o) => o !== d && o.details.name === d.details.name) ? d.details.path : d.details.name,
-          status: d.status,
-          detail: `${count(Math.round(d.free_space_mb / 1024))} of ${count(Math.round(d.capacity_mb / 1024))} GB free`,
-        })),
+        rows: c.datastores.map((d) => {
+          // Two datacenters may have datastores of the same name. The API names parts by the same rule.
+          const name = c.datastores.some((o) => o !== d && o.details.name === d.details.name) ? d.details.path : d.details.name;
+          return {
+            part: `datastore ${name}`,
+            name,
+            status: d.status,
+            detail: `${count(Math.round(d.free_space_mb / 1024))} of ${count(Math.round(d.capacity_mb / 1024))} GB free`,
+          };
+        }),
       },
       seenBy(c.connection_servers),
     ],
@@ -259,7 +292,7 @@ export const kinds: Record<string, KindSpec> = {
     parts: (p) => [
       {
         title: 'Endpoints',
-        rows: (p.endpoints ?? []).map((e) => ({ name: e.name, status: e.enabled ? e.status : 'DISABLED', detail: e.url })),
+        rows: (p.endpoints ?? []).map((e) => ({ part: e.name, name: e.name, status: e.enabled ? e.status : 'DISABLED', detail: e.url })),
       },
     ],
   }),
@@ -288,19 +321,30 @@ export const kinds: Record<string, KindSpec> = {
       {
         title: 'Parts',
         rows: [
-          { name: s.ad_domain_dns_name, status: s.ad_domain_status, detail: 'domain' },
-          { name: s.template_name, status: s.template_status, detail: 'template' },
-          { name: s.primary_enrollment_server.dns_name, status: s.primary_enrollment_server.status, detail: 'enrolment server' },
+          { part: 'domain', name: s.ad_domain_dns_name, status: s.ad_domain_status, detail: 'domain' },
+          { part: 'template', name: s.template_name, status: s.template_status, detail: 'template' },
+          {
+            part: `enrollment ${s.primary_enrollment_server.dns_name}`,
+            name: s.primary_enrollment_server.dns_name,
+            status: s.primary_enrollment_server.status,
+            detail: 'enrolment server',
+          },
           ...(s.secondary_enrollment_server
             ? [
                 {
+                  part: `enrollment ${s.secondary_enrollment_server.dns_name}`,
                   name: s.secondary_enrollment_server.dns_name,
                   status: s.secondary_enrollment_server.status,
                   detail: 'second enrolment server',
                 },
               ]
             : []),
-          ...s.certificate_server_details.map((c) => ({ name: c.name, status: c.status, detail: 'certificate server' })),
+          ...s.certificate_server_details.map((c) => ({
+            part: `certificates ${c.name}`,
+            name: c.name,
+            status: c.status,
+            detail: 'certificate server',
+          })),
         ],
       },
     ],

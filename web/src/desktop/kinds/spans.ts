@@ -7,7 +7,10 @@ interface Span {
   to: number;
 }
 
-/** Turns changes, in any order, into spans of one status each. The first span has the health from before the first change. */
+/**
+ * Turns changes, in any order, into spans of one status each. The first span has the health from before the first change. Without
+ * changes, there is one span, with the status `now`.
+ */
 export function spansOf(changes: StatusChange[], now: Status, from: number, to: number): Span[] {
   const sorted = [...changes].sort((a, b) => a.timestamp - b.timestamp);
   const first = sorted[0];

@@ -1,18 +1,11 @@
 import { memo } from 'react';
 import type { RDSServer } from '../../api/desktop';
 import { groupOf } from './groups';
+import { share, shadeOf } from './load';
 
 export type Colour = 'load' | 'sessions' | 'state' | 'version' | 'system';
 
-/** The shade for a percentage: 1 to 5. */
-const shadeOf = (share: number) => Math.min(5, 1 + Math.floor(share / 20));
 const height = 24;
-
-/** The load of a server, or how many of its sessions are taken, in percent. */
-function share(s: RDSServer, colour: Colour): number {
-  if (colour === 'sessions') return (100 * (s.session_count ?? 0)) / Math.max(1, s.details.max_sessions_count_configured ?? 1);
-  return s.load_index ?? 0;
-}
 
 /**
  * The servers of a farm as tiles. A tile shows the property `colour` by its height and shade, or a shape if something is wrong.
@@ -27,6 +20,7 @@ export const FarmTiles = memo(function FarmTiles({
   colour: Colour;
   chosen: string | undefined;
 }) {
+  // The width of a tile with its gap, in percent of the view box, which is 200 wide. With few servers, tiles are as wide as with ten.
   const width = 100 / Math.max(servers.length, 10);
   const categoryOf = (s: RDSServer) => (colour === 'system' ? s.details.operating_system : s.details.agent_version);
   const categories = [...new Set(servers.map(categoryOf))].sort();
@@ -44,27 +38,29 @@ export const FarmTiles = memo(function FarmTiles({
             </g>
           );
         if (mark === 'off') return <rect key={s.id} className="tile-off" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" />;
-        if (mark === 'unknown')
+        if (mark === 'warn')
+          return (
+            <g key={s.id}>
+              <rect className="tile-track" x={x} width={w} height={height} rx="2" />
+              <rect className="tile-warn" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" />
+              <path className="st-warn" d={`M${x + w / 2} ${height / 2 - 4}l4 7h-8z`} />
+            </g>
+          );
+        // The other properties are shown by a full tile.
+        const percent = colour === 'load' || colour === 'sessions' ? share(s, colour) : 100;
+        if (mark === 'unknown' || percent === undefined)
           return <rect key={s.id} className="tile-unknown" x={x + 0.5} y=".5" width={w - 1} height={height - 1} rx="2" />;
-        const value = share(s, colour);
         const shade =
           colour === 'version' || colour === 'system'
             ? `st-r${2 + (categories.indexOf(categoryOf(s)) % 4)}`
             : colour === 'state'
               ? 'tile-ok'
-              : `st-r${shadeOf(value)}`;
-        const tall = colour === 'load' || colour === 'sessions' ? Math.max(2, (value * height) / 100) : height;
+              : `st-r${shadeOf(percent)}`;
+        const tall = Math.max(2, (percent * height) / 100);
         return (
           <g key={s.id}>
             <rect className="tile-track" x={x} width={w} height={height} rx="2" />
-            {mark === 'warn' ? (
-              <>
-                <rect className="tile-warn" x={x + 0.4} y=".4" width={w - 0.8} height={height - 0.8} rx="2" />
-                <path className="st-warn" d={`M${x + w / 2} ${height / 2 - 4}l4 7h-8z`} />
-              </>
-            ) : (
-              <rect className={shade} x={x} y={height - tall} width={w} height={tall} rx="1.5" />
-            )}
+            <rect className={shade} x={x} y={height - tall} width={w} height={tall} rx="1.5" />
           </g>
         );
       })}

@@ -12,18 +12,18 @@ import { SearchInput } from '../../parts/SearchInput';
 import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, systemName, words } from '../../parts/text';
-import { fromFarm, fromRDS } from '../components';
+import { fromFarm, fromRDS, hostName } from '../components';
 import { farmsQuery, rdsQuery } from '../data';
 import { Hatch } from '../Hatch';
 import { ComponentPanel } from '../kinds/ComponentPanel';
 import { rank, worst, type Status } from '../status';
 import { FarmTiles, type Colour } from './FarmTiles';
 import { groupNamed, groupOf, groups } from './groups';
+import { measuredLoads, median } from './load';
 import '../kinds/kinds.css';
 import '../health/health.css';
 import './wall.css';
 
-const short = (name: string) => name.split('.')[0] ?? name;
 const sum = (servers: RDSServer[], read: (s: RDSServer) => number | undefined) => servers.reduce((n, s) => n + (read(s) ?? 0), 0);
 
 interface FarmRow {
@@ -36,7 +36,7 @@ interface FarmRow {
 
 type GroupBy = 'farm' | 'state' | 'version';
 
-/** The worst status of the servers that are not disabled; off if all of them are. */
+/** The worst status of the servers that are not disabled; off if all servers are disabled. */
 function worstOf(statuses: Status[]): Status {
   const on = statuses.filter((s) => s !== 'off');
   return on.length ? worst(on) : 'off';
@@ -65,10 +65,7 @@ function groupsOf(servers: RDSServer[], by: 'state' | 'version'): FarmRow[] {
 }
 
 function Summary({ servers, legend }: { servers: RDSServer[]; legend: boolean }) {
-  const loads = servers
-    .filter((s) => s.enabled)
-    .map((s) => s.load_index ?? 0)
-    .sort((a, b) => a - b);
+  const loads = measuredLoads(servers);
   // A histogram of the loads from 0 to 100 in 14 bins.
   const bins = Array.from({ length: 14 }, (_, i) => loads.filter((l) => Math.min(13, Math.floor(l / 7.15)) === i).length);
   const most = Math.max(1, ...bins);
@@ -79,7 +76,7 @@ function Summary({ servers, legend }: { servers: RDSServer[]; legend: boolean })
         <span className="t3">of {count(sum(servers, (s) => s.details.max_sessions_count_configured))} sessions</span>
       </span>
       <span>
-        <b>{loads[Math.floor(loads.length / 2)] ?? 0}</b> <span className="t3">median load</span>
+        <b>{median(loads) ?? 'unknown'}</b> <span className="t3">median load</span>
       </span>
       <svg width="112" height="26" aria-hidden="true">
         {bins.map((n, i) => (
@@ -143,14 +140,20 @@ function FarmPanel({ row }: { row: FarmRow & { farm: Farm } }) {
             <li key={s.id}>
               <Link className="row" to={`/rds-servers/${s.id}`}>
                 <span className="strong wall-name cut" title={s.name}>
-                  {short(s.name)}
+                  {hostName(s.name)}
                 </span>
                 <span className={`word small c-${groupOf(s).mark} grow cut`}>
                   <Mark name={groupOf(s).mark} />
                   {words(s.details.state).replace('agent err ', '')}
                 </span>
                 <span className="wall-load">
-                  <StackBar total={100} parts={[{ name: 'ramp', value: s.load_index ?? 0 }]} />
+                  {s.load_index === undefined ? (
+                    <span className="small t3" title="Load unknown">
+                      –
+                    </span>
+                  ) : (
+                    <StackBar total={100} parts={[{ name: 'ramp', value: s.load_index }]} />
+                  )}
                 </span>
                 <span className="num small">
                   {s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}
@@ -183,7 +186,7 @@ function ServerTable({ servers, farmName }: { servers: RDSServer[]; farmName: (i
           {servers.map((s) => (
             <tr key={s.id}>
               <th scope="row">
-                <Link to={`/rds-servers/${s.id}`}>{short(s.name)}</Link>
+                <Link to={`/rds-servers/${s.id}`}>{hostName(s.name)}</Link>
               </th>
               <td>
                 <span className={`word c-${groupOf(s).mark}`}>
@@ -236,13 +239,14 @@ export default function Wall() {
       }))
       .sort((a, b) => wallRank(a.status) - wallRank(b.status) || a.name.localeCompare(b.name, 'en', { numeric: true }));
   }, [all, farms.data, groupBy]);
+  // Without a filter, farms that have no servers are shown too.
   const shown = rows.filter((r) => r.servers.some(matches) || (!search.q && !group));
   const server = all.find((s) => s.id === id);
   const chosen = rows.find((r): r is FarmRow & { farm: Farm } => r.farm?.id === search.farm && r.farm !== undefined);
   const table = search.view === 'table';
   const colour = (search.color ?? 'load') as Colour;
   const tiles = shown.flatMap((r) => r.servers);
-  const [tile, setTile] = useState<string>();
+  const [tile, setTile] = useState<string>(); // the id of the server whose tile was reached with the arrow keys
   const close = () => (id ? void navigate({ to: '/rds-servers', search } as never) : change({ farm: undefined }));
   // Shows the farm in the panel, instead of a server. If the panel shows this farm already, closes it.
   const openFarm = (farm: string) =>
@@ -358,7 +362,7 @@ export default function Wall() {
               <Summary servers={all} legend={!table} />
               <p className="hide" aria-live="polite">
                 {focused && !table
-                  ? `${short(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}`
+                  ? `${hostName(focused.name)}, ${words(focused.details.state)}, load ${focused.load_index ?? 'unknown'}`
                   : ''}
               </p>
               <Answer query={farms} what="the list of farms">
@@ -398,7 +402,7 @@ export default function Wall() {
                             <FarmTiles
                               servers={r.servers}
                               colour={colour}
-                              chosen={r.servers.some((s) => s.id === tile) ? tile : undefined}
+                              chosen={r.servers.some((s) => s.id === tile) ? tile : undefined} // memo skips the other farms
                             />
                           </button>
                         </li>

@@ -9,6 +9,7 @@ const server = (health: RDSServer['health'], state: RDSServer['details']['state'
 test('servers are in the group error if their health is ERROR', () => {
   expect(groupOf(server('ERROR', 'AGENT_UNREACHABLE')).name).toBe('error');
   expect(groupOf(server('ERROR', 'AGENT_ERR_DOMAIN_FAILURE')).name).toBe('error');
+  // The health decides, not the state.
   expect(groupOf(server('WARNING', 'AGENT_ERR_STARTUP_IN_PROGRESS')).name).toBe('warning');
 });
 

@@ -221,7 +221,7 @@ export default function AccountPage() {
             {tab === 'runs' && <Runs account={account} />}
             {tab === 'stream' && <StreamTab account={account} />}
             {tab === 'credential' && <CredentialTab account={account} />}
-            {tab === 'settings' && <SettingsTab isBeingDeleted={deleting} account={account} onDelete={setDeleting} />}
+            {tab === 'settings' && <SettingsTab account={account} isBeingDeleted={deleting} setIsBeingDeleted={setDeleting} />}
           </>
         )}
       </Answer>

@@ -14,13 +14,21 @@ import { showToast } from '../../parts/toast';
 import { useSubmit } from '../../parts/useSubmit';
 import { CollectionForm } from './CollectionForm';
 
-function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDelete: (deleting: boolean) => void; onClose: () => void }) {
+function DeleteDialog({
+  account,
+  setIsBeingDeleted,
+  onClose,
+}: {
+  account: Account;
+  setIsBeingDeleted: (is: boolean) => void;
+  onClose: () => void;
+}) {
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<string>();
   const navigate = useNavigate();
   const client = useQueryClient();
   const { submit, busy } = useSubmit(async () => {
-    onDelete(true);
+    setIsBeingDeleted(true);
     await client.cancelQueries({ queryKey: ['accounts', account.cloudAccountId] }); // they would find nothing after the deletion
     try {
       await posture.delete('/v1/providers/{provider}/cloud-accounts/{cloud_account_id}', {
@@ -30,7 +38,7 @@ function DeleteDialog({ account, onDelete, onClose }: { account: Account; onDele
       await navigate({ to: '/accounts' } as never); // first, so that nothing reads the deleted account again
       await client.invalidateQueries({ queryKey: ['accounts'] });
     } catch (cause) {
-      onDelete(false);
+      setIsBeingDeleted(false);
       setError(failureText(cause));
     }
   });
@@ -68,15 +76,15 @@ interface Body {
 export function SettingsTab({
   account,
   isBeingDeleted,
-  onDelete,
+  setIsBeingDeleted,
 }: {
   account: Account;
   isBeingDeleted: boolean;
-  onDelete: (deleting: boolean) => void;
+  setIsBeingDeleted: (is: boolean) => void;
 }) {
   const refused = useRefusal('admin', 'accounts');
   const client = useQueryClient();
-  const [deleting, setDeleting] = useState(false);
+  const [confirming, setConfirming] = useState(false); // the dialog that confirms the deletion is open
   // The version that the form was filled from. If somebody else saves another one meanwhile, saving is a conflict.
   const [opened, setOpened] = useState(account);
   const [error, setError] = useState<ApiError>();
@@ -142,7 +150,7 @@ export function SettingsTab({
           <Link className="btn quiet" to="/admin/audit" search={{ target: account.cloudAccountId } as never}>
             Audit
           </Link>
-          <Button className="end" look="danger" writes refused={refused} onClick={() => setDeleting(true)}>
+          <Button className="end" look="danger" writes refused={refused} onClick={() => setConfirming(true)}>
             Delete the account
           </Button>
         </div>
@@ -167,7 +175,7 @@ export function SettingsTab({
           }}
         />
       )}
-      {deleting && <DeleteDialog account={account} onDelete={onDelete} onClose={() => setDeleting(false)} />}
+      {confirming && <DeleteDialog account={account} setIsBeingDeleted={setIsBeingDeleted} onClose={() => setConfirming(false)} />}
     </section>
   );
 }

@@ -36,10 +36,16 @@ function Facts({ stream: s }: { stream: EventStream }) {
         <dd>{count(s.pendingCount)}</dd>
       </div>
       <div>
-        <dt>Accepted, duplicate, about resources that are not read</dt>
-        <dd>
-          {count(s.acceptedCount)}, {count(s.duplicateCount)}, {count(s.unmappedCount)}
-        </dd>
+        <dt>Accepted messages</dt>
+        <dd>{count(s.acceptedCount)}</dd>
+      </div>
+      <div>
+        <dt>Duplicate messages</dt>
+        <dd>{count(s.duplicateCount)}</dd>
+      </div>
+      <div>
+        <dt>Messages about resources that are not read</dt>
+        <dd>{count(s.unmappedCount)}</dd>
       </div>
       <div>
         <dt>Endpoint</dt>
@@ -75,13 +81,13 @@ export function StreamTab({ account }: { account: Account }) {
   const run = async (what: () => Promise<EventStream>) => {
     try {
       const stream = await what();
-      setSecret(stream.secret);
+      setSecret(stream.secret); // undefined after close, which hides the secret of the closed stream
       await client.invalidateQueries({ queryKey: ['stream', id] });
     } catch (cause) {
       showToast(failureText(cause));
     }
   };
-  const open = () => run(() => posture.post('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
+  const openOrChangeSecret = () => run(() => posture.post('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
   const close = () => run(() => posture.delete('/v1/cloud-accounts/{cloud_account_id}/event-stream', { path }));
   const missing = query.error instanceof ApiError && query.error.status === 404;
   const stream = missing ? undefined : query.data; // after an error, data is still the earlier answer
@@ -95,7 +101,7 @@ export function StreamTab({ account }: { account: Account }) {
       {stream && <Facts stream={stream} />}
       {secret && <Secret label="Secret of the stream" value={secret} />}
       <div className="row">
-        <Button writes refused={refused} onClick={() => void open()}>
+        <Button writes refused={refused} onClick={() => void openOrChangeSecret()}>
           {stream ? 'New secret' : 'Open by hand'}
         </Button>
         {stream && (

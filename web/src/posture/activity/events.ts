@@ -29,9 +29,13 @@ function byEntity<T extends { entityId: string }>(all: T[]): Map<string, T[]> {
   return groups;
 }
 
-/** Changes and findings as lines, newest first. While there are more changes to read, findings older than the oldest read change are left out. */
+/**
+ * Changes and findings as lines, newest first. The changes are given newest first. If the server has more of them, findings that are
+ * older than the last change are left out.
+ */
 export function eventsOf(changes: EntityChange[], findings: Finding[], from: number, more: boolean): Event[] {
-  const oldest = more ? Math.max(from, ...changes.slice(-1).map((c) => time(c.lastUpdateTime))) : from;
+  const oldestChange = changes.at(-1);
+  const oldest = more && oldestChange ? Math.max(from, time(oldestChange.lastUpdateTime)) : from;
   const found = byEntity(findings);
   const changed = byEntity(changes);
   const raised = (c: EntityChange) => {

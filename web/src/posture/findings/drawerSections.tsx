@@ -15,6 +15,7 @@ import { PathPicture } from '../graph/PathPicture';
 import { propertyText } from '../resource/property';
 import { eventText } from './eventText';
 
+/** Colours that tell the parts of a score apart. They do not stand for levels here. */
 const partColours = ['high', 'medium', 'low', 'critical'];
 
 /** The score and what it is made of. */
@@ -53,7 +54,8 @@ export function RiskSection({ finding }: { finding: Finding }) {
 /** The graph that the rule's visualization query finds for this resource. */
 export function GraphSection({ finding, rule }: { finding: Finding; rule: Rule | undefined }) {
   const query = useQuery(pictureQuery(rule, finding.entityId, finding.cloudAccountId));
-  if (!useRulesPending() && !rule) return null;
+  const rulesPending = useRulesPending();
+  if (!rule && !rulesPending) return null; // the rule does not exist any more
   return (
     <section className="drawer-section">
       <div className="region-head">
@@ -94,7 +96,7 @@ export function WhySection({ rule }: { rule: Rule | undefined }) {
   );
 }
 
-/** A rule with what its query reads, as the server works it out. */
+/** Reads a rule with `reads`: the types and properties that its query reads, as the server derives them. */
 const readsQuery = (id: string) => ({
   queryKey: ['rules', id, 'reads'],
   queryFn: () => posture.get('/v1/rules/{rule_id}', { path: { rule_id: id }, query: { include: 'reads' } }),
@@ -151,13 +153,13 @@ export function ControlsSection({ rule }: { rule: Rule | undefined }) {
         <span className="end">{controls.length}</span>
       </div>
       <ul className="control-lines">
-        {[...byFramework(controls)].map(([id, of]) => (
-          <li key={id}>
-            <span className="t3">{nameOf(of[0] ?? '').framework}</span>{' '}
-            {of.map((c, i) => (
+        {[...byFramework(controls)].map(([frameworkId, ids]) => (
+          <li key={frameworkId}>
+            <span className="t3">{nameOf(ids[0] ?? '').framework}</span>{' '}
+            {ids.map((c, i) => (
               <Fragment key={c}>
                 {i > 0 && ', '}
-                <Link className="inline-link" to={`/compliance/${id}`} search={{ control: partsOf(c).number } as never}>
+                <Link className="inline-link" to={`/compliance/${frameworkId}`} search={{ control: partsOf(c).number } as never}>
                   {partsOf(c).number}
                 </Link>
               </Fragment>

@@ -7,6 +7,7 @@ import { queryText, type Draft, type queryBody } from './save';
 /** Has the server check a query when the user pauses typing (debounced). The server compiles the query and does not run it. */
 export function useCheck(draft: Draft) {
   const query = queryText(draft);
+  // The body of the last request, as text: a change of the draft that leaves this text equal makes no request.
   const [asked, setAsked] = useState(query);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(query), 400);
