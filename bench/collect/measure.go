@@ -157,7 +157,8 @@ func (t task) start(ctx context.Context) (r result, err error) {
 	if err != nil {
 		return r, fmt.Errorf("run mode %q: %w", t.Mode, err)
 	}
-	return r, json.Unmarshal(out, &r)
+	err = json.Unmarshal(out, &r)
+	return r, err
 }
 
 // median returns the result with the median ratio to bare, but with the highest peak

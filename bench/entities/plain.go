@@ -215,7 +215,8 @@ func (b *bench) byHand(ctx context.Context, q question) (any, error) {
 				for i := range row {
 					columns[i] = &row[i]
 				}
-				return row, r.Scan(columns...)
+				err := r.Scan(columns...)
+				return row, err
 			}, `SELECT `+q.groups+`, count(*) FROM `+q.from()+` GROUP BY `+q.groupBy(), q.args...)
 			return err
 		})

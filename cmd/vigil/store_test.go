@@ -247,7 +247,8 @@ func fillTable(tx *sqldb.Tx, table string) error {
 	}
 	type column struct{ name, typ string }
 	columns, err := sqldb.Query(tx, func(r sqldb.Row) (c column, err error) {
-		return c, r.Scan(&c.name, &c.typ)
+		err = r.Scan(&c.name, &c.typ)
+		return c, err
 	}, `SELECT name, type FROM pragma_table_info($1)`, table)
 	if err != nil {
 		return err

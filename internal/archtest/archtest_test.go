@@ -225,6 +225,7 @@ type file struct {
 	lines     int
 	generated bool
 	ast       *ast.File
+	set       *token.FileSet
 }
 
 func files(t *testing.T) []file {
@@ -254,13 +255,14 @@ var parseFiles = sync.OnceValues(func() (all []file, err error) {
 		if err != nil {
 			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments|parser.SkipObjectResolution)
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		all = append(all, file{
 			name: name, pkg: path.Dir(name), lines: bytes.Count(text, []byte("\n")),
-			generated: ast.IsGenerated(parsed), ast: parsed,
+			generated: ast.IsGenerated(parsed), ast: parsed, set: set,
 		})
 		return nil
 	})

@@ -61,8 +61,10 @@ func generateHistory(ctx context.Context, db *sqldb.DB, id auth.OrgID, accounts 
 // change the past.
 func backdateFindings(ctx context.Context, db *sqldb.DB, org posture.OrgID, now time.Time) error {
 	err := db.Write(ctx, func(tx *sqldb.Tx) error {
-		found, err := sqldb.Query(tx, func(row sqldb.Row) (p findingHistory, err error) { return p, row.Scan(&p.n, &p.rule, &p.object) },
-			`SELECT n, rule, object FROM finding WHERE org = $1 AND status = 'Open' ORDER BY n`, org)
+		found, err := sqldb.Query(tx, func(row sqldb.Row) (p findingHistory, err error) {
+			err = row.Scan(&p.n, &p.rule, &p.object)
+			return p, err
+		}, `SELECT n, rule, object FROM finding WHERE org = $1 AND status = 'Open' ORDER BY n`, org)
 		if err != nil {
 			return err
 		}

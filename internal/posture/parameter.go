@@ -259,7 +259,8 @@ func (q RuleQuery) Binding() (b Binding, err error) {
 	if q.Bound == "" {
 		return b, nil
 	}
-	return b, json.Unmarshal([]byte(q.Bound), &b)
+	err = json.Unmarshal([]byte(q.Bound), &b)
+	return b, err
 }
 
 // Parameter returns a parameter of the rule by name.

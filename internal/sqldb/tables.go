@@ -39,7 +39,8 @@ func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
 	}
 	err = db.Read(ctx, func(tx *Tx) error {
 		tables, err = Query(tx, func(r Row) (t TableSize, err error) {
-			return t, r.Scan(&t.Name, &t.Bytes)
+			err = r.Scan(&t.Name, &t.Bytes)
+			return t, err
 		}, text)
 		if err != nil {
 			return err
@@ -82,7 +83,8 @@ func (db *DB) Shards(ctx context.Context) (shards []ShardSize, err error) {
 	}
 	err = db.Read(ctx, func(tx *Tx) error {
 		shards, err = Query(tx, func(r Row) (s ShardSize, err error) {
-			return s, r.Scan(&s.Node, &s.Number, &s.Bytes)
+			err = r.Scan(&s.Node, &s.Number, &s.Bytes)
+			return s, err
 		}, `
 			SELECT s.nodename || ':' || s.nodeport, CAST(d.shardminvalue AS BIGINT), CAST(sum(s.shard_size) AS BIGINT)
 			FROM citus_shards s

@@ -50,7 +50,8 @@ type chainEnds struct {
 func readEnds(tx *sqldb.Tx, lock string) (chainEnds, error) {
 	e, err := sqldb.QueryOne(tx, func(r sqldb.Row) (e chainEnds, err error) {
 		a := &e.anchor
-		return e, r.Scan(&e.head.Number, &e.head.Hash, &a.Number, &a.Hash, &a.Key, &a.Signature)
+		err = r.Scan(&e.head.Number, &e.head.Hash, &a.Number, &a.Hash, &a.Key, &a.Signature)
+		return e, err
 	}, `
 		SELECT number, hash, anchor_number, anchor_hash, anchor_key_id, anchor_signature
 		FROM audit_chain

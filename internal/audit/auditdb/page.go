@@ -54,5 +54,6 @@ func scanRecord(r sqldb.Row) (rec audit.Record, err error) {
 	if err := r.Scan(&body); err != nil {
 		return rec, err
 	}
-	return rec, json.Unmarshal([]byte(body), &rec)
+	err = json.Unmarshal([]byte(body), &rec)
+	return rec, err
 }

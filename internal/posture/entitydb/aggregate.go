@@ -130,7 +130,10 @@ func (s *selection) countByCell(c *counter, text string, args []any) (total int,
 		cell int64
 		n    int
 	}
-	rows, err := sqldb.Query(s.tx, func(r sqldb.Row) (out row, err error) { return out, r.Scan(&out.cell, &out.n) }, text, args...)
+	rows, err := sqldb.Query(s.tx, func(r sqldb.Row) (out row, err error) {
+		err = r.Scan(&out.cell, &out.n)
+		return out, err
+	}, text, args...)
 	if err != nil {
 		return 0, err
 	}

@@ -45,7 +45,8 @@ func scanAccount(r sqldb.Row) (posture.Account, error) {
 			return a, err
 		}
 	}
-	return a, fromJSON(tags, &a.Tags)
+	err = fromJSON(tags, &a.Tags)
+	return a, err
 }
 
 // accountValues returns the parameters of the statements in AddAccount and SaveAccount,

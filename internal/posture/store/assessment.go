@@ -13,7 +13,8 @@ func scanAssessment(row sqldb.Row) (a posture.Assessment, err error) {
 	if err := row.Scan(&text); err != nil {
 		return a, err
 	}
-	return a, fromJSON(text, &a)
+	err = fromJSON(text, &a)
+	return a, err
 }
 
 // Assessments implements [posture.AssessmentStore].

@@ -21,7 +21,8 @@ func scanCredential(r sqldb.Row) (posture.Credential, error) {
 		return c, err
 	}
 	c.Created, c.Updated = sqldb.Time(created), sqldb.Time(updated)
-	return c, fromJSON(properties, &c.Properties)
+	err := fromJSON(properties, &c.Properties)
+	return c, err
 }
 
 // secretsCell returns the database cell of a credential's secrets. The encryption is
@@ -119,7 +120,8 @@ func (s *Store) secrets(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id
 		return nil, err
 	}
 	var all posture.Secrets
-	return all, fromJSON(string(plaintext), &all)
+	err = fromJSON(string(plaintext), &all)
+	return all, err
 }
 
 // Credential implements [posture.OnboardingTx].

@@ -93,7 +93,10 @@ func countAccounts(tx *sqldb.Tx, target map[AccountGroup]int) error {
 		group AccountGroup
 		n     int
 	}
-	counts, err := sqldb.Query(tx, func(row sqldb.Row) (c count, err error) { return c, row.Scan(&c.group.Provider, &c.group.State, &c.n) }, `
+	counts, err := sqldb.Query(tx, func(row sqldb.Row) (c count, err error) {
+		err = row.Scan(&c.group.Provider, &c.group.State, &c.n)
+		return c, err
+	}, `
 		SELECT provider, state, count(*)
 		FROM (
 			SELECT a.provider,
@@ -114,7 +117,10 @@ func countInto[T ~string](tx *sqldb.Tx, target map[T]int, text string, args ...a
 		name T
 		n    int
 	}
-	counts, err := sqldb.Query(tx, func(row sqldb.Row) (c count, err error) { return c, row.Scan(&c.name, &c.n) }, text, args...)
+	counts, err := sqldb.Query(tx, func(row sqldb.Row) (c count, err error) {
+		err = row.Scan(&c.name, &c.n)
+		return c, err
+	}, text, args...)
 	for _, c := range counts {
 		target[c.name] = c.n
 	}

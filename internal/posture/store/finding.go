@@ -21,7 +21,20 @@ const findingColumns = `id, rule, account, provider, object, type, xid, name, se
 
 func scanFinding(row sqldb.Row) (posture.Finding, error) {
 	var f posture.Finding
-	return f, scanFindingInto(row, &f)
+	err := scanFindingInto(row, &f)
+	return f, err
+}
+
+// scanStored reads the columns findingColumns and n.
+func scanStored(row sqldb.Row) (k storedFinding, err error) {
+	err = scanFindingInto(row, &k.finding, &k.n)
+	return k, err
+}
+
+// scanStoredWithDigest reads the columns findingColumns, n and digest.
+func scanStoredWithDigest(row sqldb.Row) (k storedFinding, err error) {
+	err = scanFindingInto(row, &k.finding, &k.n, &k.digest)
+	return k, err
 }
 
 // scanFindingInto scans the columns of a finding, and further columns into extra.
@@ -95,7 +108,8 @@ func (s *Store) Finding(ctx context.Context, org posture.OrgID, id posture.Findi
 	var packed []byte
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		f, err = sqldb.QueryOne(tx, func(row sqldb.Row) (f posture.Finding, err error) {
-			return f, scanFindingInto(row, &f, &packed)
+			err = scanFindingInto(row, &f, &packed)
+			return f, err
 		}, `
 			SELECT `+findingColumns+`, b.blob
 			FROM finding
@@ -131,7 +145,8 @@ func (s *Store) Suppress(ctx context.Context, org posture.OrgID, id posture.Find
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		var n int64
 		f, err = sqldb.QueryOne(tx, func(row sqldb.Row) (f posture.Finding, err error) {
-			return f, scanFindingInto(row, &f, &n)
+			err = scanFindingInto(row, &f, &n)
+			return f, err
 		}, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND id = $2`+tx.ForUpdate(), org, id)
 		if sqldb.Missing(err) {
 			return posture.FindingNotFound(id)
@@ -205,7 +220,8 @@ func (s *Store) Verdicts(ctx context.Context, org posture.OrgID, rules []posture
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		all, err = sqldb.Query(tx, func(row sqldb.Row) (v posture.RuleVerdict, err error) {
-			return v, row.Scan(&v.Rule, &v.Account, &v.Violating, &v.Passing, &v.Unknown, &v.NotApplicable)
+			err = row.Scan(&v.Rule, &v.Account, &v.Violating, &v.Passing, &v.Unknown, &v.NotApplicable)
+			return v, err
 		}, `SELECT rule, account, violating, passing, unknown, not_applicable FROM rule_verdict WHERE `+where+` ORDER BY rule, account`, args...)
 		return err
 	})
@@ -223,7 +239,8 @@ func (s *Store) Posture(ctx context.Context, org posture.OrgID, rules []posture.
 	}
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
 		for r, err := range sqldb.Each(tx, func(in sqldb.Row) (r row, err error) {
-			return r, in.Scan(&r.rule, &r.Violating, &r.Passing, &r.Unknown, &r.NotApplicable)
+			err = in.Scan(&r.rule, &r.Violating, &r.Passing, &r.Unknown, &r.NotApplicable)
+			return r, err
 		}, `
 			SELECT rule, CAST(sum(violating) AS BIGINT), CAST(sum(passing) AS BIGINT), CAST(sum(unknown) AS BIGINT), CAST(sum(not_applicable) AS BIGINT)
 			FROM rule_verdict

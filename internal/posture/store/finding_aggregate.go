@@ -168,7 +168,8 @@ func (g *grouping) group(levels []step, f posture.FindingFilter) ([]group, error
 			columns[i] = &r.values[i]
 		}
 		columns[len(levels)] = &r.count
-		return r, row.Scan(columns...)
+		err = row.Scan(columns...)
+		return r, err
 	}, `SELECT `+strings.Join(expressions, ", ")+`, CAST(`+sum+` AS BIGINT) FROM `+table+` WHERE `+where+
 		` GROUP BY `+strings.Join(expressions, ", ")+` HAVING `+sum+` > 0`, args...)
 }

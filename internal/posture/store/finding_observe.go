@@ -102,9 +102,7 @@ func knownFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[po
 		}
 	}
 	read := func(where string, args []any) error {
-		for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k storedFinding, err error) {
-			return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
-		}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND `+where, args...) {
+		for k, err := range sqldb.Each(tx, scanStoredWithDigest, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND `+where, args...) {
 			if err != nil {
 				return err
 			}
@@ -147,7 +145,10 @@ func openFindings(tx *sqldb.Tx, org posture.OrgID, j posture.Judgement) (map[pos
 		rule posture.RuleID
 		n    int
 	}
-	for c, err := range sqldb.Each(tx, func(row sqldb.Row) (c count, err error) { return c, row.Scan(&c.rule, &c.n) }, `
+	for c, err := range sqldb.Each(tx, func(row sqldb.Row) (c count, err error) {
+		err = row.Scan(&c.rule, &c.n)
+		return c, err
+	}, `
 		SELECT rule, count(*) FROM finding
 		WHERE org = $1 AND account = $2 AND rule IN `+sqldb.List(&args, rules)+` AND status = 'Open'
 		GROUP BY rule`, args...) {
@@ -475,9 +476,7 @@ func takeNumbers(tx *sqldb.Tx, count int) (int64, error) {
 // and count each only once.
 func resolveWhere(tx *sqldb.Tx, org posture.OrgID, where string, at time.Time, args ...any) (int, error) {
 	o := &observation{tx: tx, org: org, at: at}
-	all, err := sqldb.Query(tx, func(row sqldb.Row) (k storedFinding, err error) {
-		return k, scanFindingInto(row, &k.finding, &k.n, &k.digest)
-	}, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where+tx.ForUpdate(), append([]any{org}, args...)...)
+	all, err := sqldb.Query(tx, scanStoredWithDigest, `SELECT `+findingColumns+`, n, digest FROM finding WHERE org = $1 AND status = 'Open' AND `+where+tx.ForUpdate(), append([]any{org}, args...)...)
 	if err != nil {
 		return 0, err
 	}

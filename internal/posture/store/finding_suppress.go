@@ -41,9 +41,7 @@ func saveSuppressions(tx *sqldb.Tx, rows, events [][]any) error {
 func matchingFindings(tx *sqldb.Tx, org posture.OrgID, f posture.FindingFilter, now time.Time) ([]storedFinding, error) {
 	where, args, _ := findingWhere(tx, org, f, now)
 	var found []storedFinding
-	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k storedFinding, err error) {
-		return k, scanFindingInto(row, &k.finding, &k.n)
-	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY n`+tx.ForUpdate(), args...) {
+	for k, err := range sqldb.Each(tx, scanStored, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY n`+tx.ForUpdate(), args...) {
 		if err != nil {
 			return nil, err
 		}

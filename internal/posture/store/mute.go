@@ -20,7 +20,8 @@ func scanMuteRule(row sqldb.Row) (m posture.MuteRule, err error) {
 	if err := row.Scan(&text); err != nil {
 		return m, err
 	}
-	return m, fromJSON(text, &m)
+	err = fromJSON(text, &m)
+	return m, err
 }
 
 // MuteRules implements [posture.MuteStore].
@@ -90,9 +91,7 @@ func openInScope(tx *sqldb.Tx, org posture.OrgID, s posture.MuteScope, lock stri
 		filter.Rules = s.Rules
 	}
 	where, args, _ := findingWhere(tx, org, filter, time.Time{}) // the filter does not depend on the time
-	for k, err := range sqldb.Each(tx, func(row sqldb.Row) (k storedFinding, err error) {
-		return k, scanFindingInto(row, &k.finding, &k.n)
-	}, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY risk DESC, id`+lock, args...) {
+	for k, err := range sqldb.Each(tx, scanStored, `SELECT `+findingColumns+`, n FROM finding WHERE `+where+` ORDER BY risk DESC, id`+lock, args...) {
 		if err != nil {
 			return err
 		}
@@ -173,9 +172,7 @@ func mute(tx *sqldb.Tx, org posture.OrgID, m posture.MuteRule, at time.Time) (in
 // mutedBy returns the findings that a mute rule has suppressed, open or not. The second
 // condition on mute_rule lets the query use the partial index finding_mute.
 func mutedBy(tx *sqldb.Tx, org posture.OrgID, id posture.MuteRuleID) ([]storedFinding, error) {
-	return sqldb.Query(tx, func(row sqldb.Row) (k storedFinding, err error) {
-		return k, scanFindingInto(row, &k.finding, &k.n)
-	}, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND mute_rule = $2 AND mute_rule <> '' ORDER BY n`+tx.ForUpdate(), org, id)
+	return sqldb.Query(tx, scanStored, `SELECT `+findingColumns+`, n FROM finding WHERE org = $1 AND mute_rule = $2 AND mute_rule <> '' ORDER BY n`+tx.ForUpdate(), org, id)
 }
 
 // ReplaceMuteRule implements [posture.MuteStore].

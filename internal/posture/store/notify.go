@@ -37,7 +37,8 @@ func scanChannel(row sqldb.Row, more ...any) (c notify.Channel, err error) {
 	if resume != 0 {
 		c.Resume = sqldb.Time(resume)
 	}
-	return c, fromJSON(text, &c)
+	err = fromJSON(text, &c)
+	return c, err
 }
 
 // Channels implements [notify.Store].
@@ -73,7 +74,8 @@ func (s *Store) channel(ctx context.Context, tx *sqldb.Tx, org posture.OrgID, id
 	if err != nil {
 		return c, err
 	}
-	return c, fromJSON(string(plaintext), &c.Secrets)
+	err = fromJSON(string(plaintext), &c.Secrets)
+	return c, err
 }
 
 // saveChannel adds or replaces a channel. It clears a pause, because the change may
@@ -179,7 +181,8 @@ func scanNotifyRule(row sqldb.Row) (r notify.Rule, err error) {
 	if err := row.Scan(&text); err != nil {
 		return r, err
 	}
-	return r, fromJSON(text, &r)
+	err = fromJSON(text, &r)
+	return r, err
 }
 
 // NotifyRules implements [notify.Store].

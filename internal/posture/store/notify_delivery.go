@@ -32,7 +32,10 @@ func scanDelivery(row sqldb.Row, more ...any) (d notify.Delivery, err error) {
 // DueChannels implements [notify.Outbox].
 func (s *Store) DueChannels(ctx context.Context, now time.Time) (due []notify.Ref, err error) {
 	err = s.db.Read(ctx, func(tx *sqldb.Tx) error {
-		due, err = sqldb.Query(tx, func(row sqldb.Row) (r notify.Ref, err error) { return r, row.Scan(&r.Org, &r.Channel) }, `
+		due, err = sqldb.Query(tx, func(row sqldb.Row) (r notify.Ref, err error) {
+			err = row.Scan(&r.Org, &r.Channel)
+			return r, err
+		}, `
 			SELECT d.org, d.channel
 			FROM notify_delivery d
 			JOIN notify_channel c ON c.org = d.org AND c.id = d.channel

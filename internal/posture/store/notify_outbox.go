@@ -85,7 +85,8 @@ func (s *Store) RecordEndedSuppressions(ctx context.Context, now time.Time) erro
 			finding posture.Finding
 		}
 		for o, err := range sqldb.Each(tx, func(row sqldb.Row) (o owned, err error) {
-			return o, scanFindingInto(row, &o.finding, &o.org)
+			err = scanFindingInto(row, &o.finding, &o.org)
+			return o, err
 		}, `
 			SELECT `+findingColumns+`, org
 			FROM finding
@@ -129,7 +130,8 @@ func (s *Store) Dispatch(ctx context.Context, org posture.OrgID, link string, no
 			if err := row.Scan(&text); err != nil {
 				return e, err
 			}
-			return e, fromJSON(text, &e)
+			err = fromJSON(text, &e)
+			return e, err
 		}, `SELECT event FROM notify_outbox WHERE org = $1 ORDER BY id LIMIT $2`, org, dispatchBatch)
 		if err != nil || len(events) == 0 {
 			return err

@@ -31,7 +31,10 @@ func (s *Store) Pulse(ctx context.Context, org posture.OrgID) (p posture.Pulse, 
 				FROM account WHERE org = $1`},
 			{&p.Collections, true, `SELECT coalesce(max(updated), 0), count(*) FROM run WHERE org = $1`},
 		} {
-			numbers, err := sqldb.Query(tx, func(row sqldb.Row) (n [2]int64, err error) { return n, row.Scan(&n[0], &n[1]) }, each.text, org)
+			numbers, err := sqldb.Query(tx, func(row sqldb.Row) (n [2]int64, err error) {
+				err = row.Scan(&n[0], &n[1])
+				return n, err
+			}, each.text, org)
 			if err != nil {
 				return fmt.Errorf("read the pulse: %w", err)
 			}

@@ -150,7 +150,8 @@ func (s *Store) RuleHistory(ctx context.Context, org posture.OrgID, id posture.R
 				return c, err
 			}
 			c.At = sqldb.Time(at)
-			return c, fromJSON(text, &c.Rule)
+			err = fromJSON(text, &c.Rule)
+			return c, err
 		}, `SELECT version, at, who, record FROM rule_change WHERE org = $1 AND id = $2 ORDER BY version DESC`, org, id)
 		return err
 	})
@@ -165,7 +166,8 @@ func (s *Store) Frameworks(ctx context.Context, org posture.OrgID) (all []postur
 			if err := row.Scan(&text); err != nil {
 				return f, err
 			}
-			return f, fromJSON(text, &f)
+			err = fromJSON(text, &f)
+			return f, err
 		}, `SELECT record FROM framework WHERE org = $1 ORDER BY name, id`, org)
 		return err
 	})

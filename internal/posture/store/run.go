@@ -33,7 +33,8 @@ func scanRun(row sqldb.Row) (posture.Run, error) {
 	if err := fromJSON(scope, &r.Scope); err != nil {
 		return r, err
 	}
-	return r, fromJSON(collectors, &r.Collectors)
+	err = fromJSON(collectors, &r.Collectors)
+	return r, err
 }
 
 // endOf returns the column value of a run's end, 0 while it is running.
@@ -150,7 +151,10 @@ func (s *Store) Schedules(ctx context.Context, org posture.OrgID, only posture.A
 			due     int64
 		}
 		// An account that was unlinked keeps its row in schedule, but is not collected.
-		for p, err := range sqldb.Each(tx, func(row sqldb.Row) (p planned, err error) { return p, row.Scan(&p.account, &p.due) }, `
+		for p, err := range sqldb.Each(tx, func(row sqldb.Row) (p planned, err error) {
+			err = row.Scan(&p.account, &p.due)
+			return p, err
+		}, `
 			SELECT account, due
 			FROM schedule
 			WHERE `+where+` AND account NOT IN (SELECT id FROM account WHERE org = $1 AND status = 'draft')`, args...) {

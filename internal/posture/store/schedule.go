@@ -19,7 +19,8 @@ func (s *Store) CollectionPlan(ctx context.Context, org posture.OrgID) (p postur
 
 func collectionPlan(tx *sqldb.Tx, org posture.OrgID) (posture.CollectionPlan, error) {
 	p, err := sqldb.QueryOne(tx, func(r sqldb.Row) (p posture.CollectionPlan, err error) {
-		return p, r.Scan(&p.EveryHours, &p.Paused)
+		err = r.Scan(&p.EveryHours, &p.Paused)
+		return p, err
 	}, `SELECT every_hours, paused FROM collection_plan WHERE org = $1`, org)
 	if sqldb.Missing(err) {
 		return posture.DefaultPlan, nil
@@ -94,7 +95,10 @@ func lastStarts(tx *sqldb.Tx, org posture.OrgID, only posture.AccountID) (map[po
 		at      int64
 	}
 	last := map[posture.AccountID]time.Time{}
-	for r, err := range sqldb.Each(tx, func(row sqldb.Row) (r start, err error) { return r, row.Scan(&r.account, &r.at) }, `
+	for r, err := range sqldb.Each(tx, func(row sqldb.Row) (r start, err error) {
+		err = row.Scan(&r.account, &r.at)
+		return r, err
+	}, `
 		SELECT account, max(started)
 		FROM run
 		WHERE org = $1 AND ($2 = '' OR account = $2)

@@ -84,7 +84,8 @@ func (c Column) read(ctx context.Context, after string, limit int) (items []item
 	}
 	err = c.DB.Read(ctx, func(tx *sqldb.Tx) error {
 		items, err = sqldb.Query(tx, func(r sqldb.Row) (it item, err error) {
-			return it, r.Scan(&it.org, &it.row, &it.sealed)
+			err = r.Scan(&it.org, &it.row, &it.sealed)
+			return it, err
 		}, `
 			SELECT `+c.org()+`, `+c.Row+`, `+c.Field+`
 			FROM `+c.Table+`

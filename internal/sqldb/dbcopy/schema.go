@@ -88,7 +88,8 @@ func readTable(tx *sqldb.Tx, name string) (table, error) {
 		key      int // position in the primary key, from 1, or 0
 	}
 	columns, err := sqldb.Query(tx, func(r sqldb.Row) (c info, err error) {
-		return c, r.Scan(&c.name, &c.required, &c.key)
+		err = r.Scan(&c.name, &c.required, &c.key)
+		return c, err
 	}, `SELECT name, "notnull", pk FROM pragma_table_info($1) ORDER BY name`, name)
 	if err != nil {
 		return t, err
@@ -144,7 +145,8 @@ func wholeRow(tx *sqldb.Tx, t table) (key []int, err error) {
 func readTypes(tx *sqldb.Tx, t *table, opts Options) error {
 	type info struct{ name, typ, udt string }
 	found, err := sqldb.Query(tx, func(r sqldb.Row) (c info, err error) {
-		return c, r.Scan(&c.name, &c.typ, &c.udt)
+		err = r.Scan(&c.name, &c.typ, &c.udt)
+		return c, err
 	}, `
 		SELECT column_name::text, data_type::text, udt_name::text
 		FROM information_schema.columns

@@ -170,7 +170,8 @@ func setSequences(ctx context.Context, db *sqldb.DB) error {
 	return db.Exclusive(ctx, func(tx *sqldb.Tx) error {
 		type serial struct{ table, column string }
 		found, err := sqldb.Query(tx, func(r sqldb.Row) (s serial, err error) {
-			return s, r.Scan(&s.table, &s.column)
+			err = r.Scan(&s.table, &s.column)
+			return s, err
 		}, `
 			SELECT table_name::text, column_name::text
 			FROM information_schema.columns

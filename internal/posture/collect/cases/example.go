@@ -64,7 +64,8 @@ func copyOf(answers map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	out := map[string]any{}
-	return out, json.Unmarshal(text, &out)
+	err = json.Unmarshal(text, &out)
+	return out, err
 }
 
 // An example is a set of responses that is being changed.
