@@ -196,7 +196,8 @@ func (c *copier) copyTable(ctx context.Context, source *sqldb.Tx, i int) (int64,
 	}
 	w = c.writer(ctx, c.tables[i])
 	_, err = c.compare(ctx, source, i, "copy", change)
-	return w.done(err)
+	again, err := w.done(err) // writes every deleted row again
+	return n + again, err
 }
 
 // verify compares all rows of both sides again.
