@@ -18,7 +18,7 @@ func (db *DB) Tables(ctx context.Context) (tables []TableSize, err error) {
 	text := `
 		WITH part AS (
 			SELECT m.name, coalesce(
-				(SELECT v.name FROM pragma_table_list v WHERE v.type = 'virtual' AND m.tbl_name LIKE v.name || '\_%' ESCAPE '\'), m.tbl_name) AS owner
+				(SELECT v.name FROM pragma_table_list v WHERE v.type = 'virtual' AND substr(m.tbl_name, 1, length(v.name) + 1) = v.name || '_'), m.tbl_name) AS owner
 			FROM sqlite_master m
 		)
 		SELECT p.owner, sum(s.pgsize)
