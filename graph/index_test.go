@@ -90,3 +90,29 @@ func checkRanges(x *graph.Index, v, w graph.Value, where func(func(graph.Value) 
 		}
 	}
 }
+
+// TestIndexOfLargeNumbersOfMixedKinds has two longs that a double rounds to the same number.
+func TestIndexOfLargeNumbersOfMixedKinds(t *testing.T) {
+	t.Parallel()
+	b := graph.NewBuilder(graph.Limits{})
+	cells := []graph.Value{graph.Long(1<<53 + 1), graph.Double(1 << 53), graph.Long(1 << 53)}
+	for _, v := range cells {
+		h, err := b.AddVertex(graph.Null, "A")
+		if err == nil {
+			err = b.SetProperty(h, "p", v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := g.VertexIndex(0, 0)
+	for i, want := range [][]graph.Handle{{0}, {1, 2}, {1, 2}} {
+		if diff := cmp.Diff(want, x.Equal(cells[i])); diff != "" {
+			t.Errorf("elements with %s (-want +got):\n%s", cells[i], diff)
+		}
+	}
+}

@@ -7,22 +7,35 @@ import (
 	"strconv"
 )
 
-// compareNumbers orders two numbers after promotion to the narrowest type that
-// holds both kinds, as Gremlin does: int and float are compared as floats, long
-// and float as doubles.
+// compareNumbers orders two numbers by value. TinkerPop converts an integer to a float or double
+// before it compares them. This is not a transitive order, because large integers lose digits, so
+// compareNumbers does not convert. For decimals and fractions in floats, see [Value.decimal].
 func compareNumbers(a, b Value) int {
 	switch {
 	case a.IsInteger() && b.IsInteger():
 		return cmp.Compare(int64(a.num), int64(b.num))
-	case a.kind == KindBigDecimal || b.kind == KindBigDecimal,
-		a.kind == KindBigInt && b.isFloating(), b.kind == KindBigInt && a.isFloating():
+	case a.isFloating() && b.isFloating():
+		return compareFloats(a.Float(), b.Float())
+	case a.IsInteger() && b.isFloating():
+		return compareIntegerWithFloat(int64(a.num), b.Float())
+	case a.isFloating() && b.IsInteger():
+		return -compareIntegerWithFloat(int64(b.num), a.Float())
+	case a.kind == KindBigDecimal || b.kind == KindBigDecimal || a.isFloating() || b.isFloating():
 		return compareDecimals(a, b)
-	case a.kind == KindBigInt || b.kind == KindBigInt:
-		return a.bigInteger().Cmp(b.bigInteger())
-	case a.fitsFloat32() && b.fitsFloat32():
-		return compareFloats(float64(float32(a.float())), float64(float32(b.float())))
 	}
-	return compareFloats(a.float(), b.float())
+	return a.bigInteger().Cmp(b.bigInteger())
+}
+
+// compareIntegerWithFloat compares without rounding i. An integer is less than NaN.
+func compareIntegerWithFloat(i int64, f float64) int {
+	switch {
+	case f >= 1<<63 || math.IsNaN(f):
+		return -1
+	case f < -1<<63:
+		return 1
+	}
+	whole := int64(f) // without the fraction; the conversion back to a double is exact
+	return cmp.Or(cmp.Compare(i, whole), compareFloats(float64(whole), f))
 }
 
 // compareFloats orders like Java: -0.0 before 0.0, NaN last and equal to itself.
@@ -47,20 +60,8 @@ func javaBits(f float64) int64 {
 
 func (v Value) isFloating() bool { return v.kind == KindFloat || v.kind == KindDouble }
 
-// fitsFloat32 reports whether the number v is compared with a float as a float: see
-// compareNumbers. A large int loses digits.
-func (v Value) fitsFloat32() bool { return v.kind <= KindInt || v.kind == KindFloat }
-
 // isNaN reports whether v is a float or double that is not a number.
 func (v Value) isNaN() bool { return v.isFloating() && math.IsNaN(v.Float()) }
-
-// float converts an integer, float or double to a double.
-func (v Value) float() float64 {
-	if v.isFloating() {
-		return v.Float()
-	}
-	return float64(int64(v.num))
-}
 
 // nearestDouble converts a number of any kind to the nearest double, which may be infinite.
 func (v Value) nearestDouble() float64 {
@@ -123,7 +124,7 @@ func wholeDecimal(u *big.Int, scale int64) (int64, bool) {
 // scales differ by more are compared by magnitude.
 const decimalLimit = 4096
 
-// compareDecimals orders two numbers by value. A NaN sorts last.
+// compareDecimals orders two numbers by value. A NaN sorts last, and -0.0 before all other zeros.
 func compareDecimals(a, b Value) int {
 	if ra, rb := infinity(a), infinity(b); ra != 0 || rb != 0 {
 		return cmp.Compare(ra, rb)
@@ -131,7 +132,7 @@ func compareDecimals(a, b Value) int {
 	au, aScale := a.decimal()
 	bu, bScale := b.decimal()
 	if au.Sign() != bu.Sign() || au.Sign() == 0 {
-		return cmp.Compare(au.Sign(), bu.Sign())
+		return cmp.Or(cmp.Compare(au.Sign(), bu.Sign()), cmp.Compare(zeroSign(a), zeroSign(b)))
 	}
 	// The number of digits before the decimal point decides unless these numbers are close.
 	if ma, mb := magnitude(au, aScale), magnitude(bu, bScale); ma > mb+2 || mb > ma+2 {
@@ -164,6 +165,14 @@ func infinity(v Value) int {
 	return 0
 }
 
+// zeroSign returns -1 for the float -0.0, and 0 for other zeros.
+func zeroSign(v Value) int {
+	if v.isFloating() && math.Signbit(v.Float()) {
+		return -1
+	}
+	return 0
+}
+
 // magnitude estimates the number of decimal digits before the point, with an error of at most one.
 func magnitude(u *big.Int, scale int64) int64 {
 	return int64(float64(u.BitLen())*math.Log10(2)) - scale
@@ -185,17 +194,26 @@ func stripZeros(u *big.Int, scale int64) (*big.Int, int64) {
 	return u, scale
 }
 
-// decimal returns a finite number as unscaled * 10^-scale. A float is converted
-// by its shortest decimal form, as Java's BigDecimal does.
+// decimal returns a finite number as unscaled * 10^-scale. A float that is a whole number is
+// converted exactly, because it is compared with integers exactly. A float with a fraction is
+// converted by its shortest decimal form, as Java's BigDecimal does, so that 0.1 equals 0.1M. So
+// 0.1f equals 0.1M too, although it does not equal the double 0.1.
 func (v Value) decimal() (*big.Int, int64) {
+	bits := 64
 	switch v.kind {
 	case KindBigDecimal:
 		u, s := v.BigDecimal()
 		return u, int64(s)
 	case KindFloat:
-		return shortest(v.Float(), 32)
+		bits = 32
 	case KindDouble:
-		return shortest(v.Float(), 64)
+	default:
+		return v.bigInteger(), 0
 	}
-	return v.bigInteger(), 0
+	f := v.Float()
+	if f == math.Trunc(f) && !math.IsInf(f, 0) {
+		u, _ := big.NewFloat(f).Int(nil)
+		return u, 0
+	}
+	return shortest(f, bits)
 }

@@ -194,6 +194,7 @@ func dumpEdgeLists(t require, g *graph.Graph, add func(string, ...any)) {
 
 var scalars = []graph.Value{
 	graph.Int(1), graph.Int(2), graph.Long(1), graph.Double(1.5), graph.Float(2.5), graph.Bool(true), graph.Bool(false),
+	graph.Long(1 << 53), graph.Double(1 << 53), graph.Long(1<<53 + 1), // a double rounds the last one to the others
 	graph.String(""), graph.String("red"), graph.String("green"), graph.String("a longer text"), graph.Null,
 	graph.List(graph.Int(1), graph.String("x")), graph.Map(graph.Entry{Key: graph.String("k"), Value: graph.Int(7)}),
 }

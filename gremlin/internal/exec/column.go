@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"math"
+
 	"vigil/graph"
 	"vigil/gremlin/internal/plan"
 )
@@ -181,7 +183,7 @@ func numberTest[T int32 | int64](nums []T, p *plan.Pred) func(i int) bool {
 	}
 	if p.Value.Kind() == graph.KindDouble {
 		x := p.Value.Float()
-		if isSpecial(x) {
+		if isSpecial(x) || roundsIntegers(x) {
 			return nil
 		}
 		return compareWith(p.Op, x, func(i int) float64 { return float64(nums[i]) })
@@ -211,7 +213,9 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 	case p.Value.Kind() == graph.KindDouble:
 		x = p.Value.Float()
 	case p.Value.IsInteger():
-		x = float64(p.Value.Int())
+		if x = float64(p.Value.Int()); roundsIntegers(x) {
+			return nil
+		}
 	default:
 		return nil
 	}
@@ -230,6 +234,9 @@ func floatTest(nums []float64, p *plan.Pred) func(i int) bool {
 // isSpecial reports whether Gremlin compares x by rules other than those of the machine: NaN
 // and the two zeros.
 func isSpecial(x float64) bool { return x != x || x == 0 }
+
+// roundsIntegers reports whether an integer other than x can have x as its nearest double.
+func roundsIntegers(x float64) bool { return math.Abs(x) >= 1<<53 }
 
 func compareWith[T int64 | float64](op plan.PredOp, x T, valueAt func(i int) T) func(i int) bool {
 	switch op {

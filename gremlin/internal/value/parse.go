@@ -17,9 +17,9 @@ const (
 
 // ParseNumber parses a number like asNumber(). An integer becomes the smallest of
 // int, long and big integer that holds it. Any other number becomes a float if the float
-// prints the same digits as the double; otherwise a double if the double is exactly the
-// number; otherwise a big decimal. Type suffixes (L, F, D), hexadecimal (0x1F) and octal
-// (017) numbers are supported.
+// prints the same digits as the double; otherwise a double if the double prints the digits
+// of the number; otherwise a big decimal. Type suffixes (L, F, D), hexadecimal (0x1F) and
+// octal (017) numbers are supported.
 func ParseNumber(text string) (graph.Value, bool) {
 	s := strings.TrimSpace(text)
 	sign, body := splitSign(s)
@@ -131,7 +131,7 @@ func parseFloating(s string, suffix byte) (graph.Value, bool) {
 	if !ok {
 		return graph.Null, false
 	}
-	if !math.IsInf(d, 0) && graph.Eq(dec, graph.Double(d)) {
+	if digits, ok := graph.ParseDecimal(strconv.FormatFloat(d, 'e', -1, 64)); ok && graph.Eq(dec, digits) {
 		return graph.Double(d), true
 	}
 	return dec, true
