@@ -196,8 +196,17 @@ type Delivery struct {
 }
 
 // Queue identifies the deliveries that are sent in order: those of one group to one channel.
-func (d Delivery) Queue() string {
-	return d.Notice.Alert.Group() + "/" + cmp.Or(d.Target, strconv.Itoa(d.Channel))
+func (d Delivery) Queue() string { return d.Notice.Alert.Group() + "/" + d.Receiver() }
+
+// Receiver identifies the receiver of the delivery: its Target, or the index of its channel if it was queued by an
+// older version.
+func (d Delivery) Receiver() string { return cmp.Or(d.Target, strconv.Itoa(d.Channel)) }
+
+// Capacity limits how many deliveries are claimed.
+type Capacity struct {
+	Total       int
+	PerReceiver int            // with the same Receiver; zero for Total
+	Sending     map[string]int // by Receiver, deliveries that the caller claimed before; they count towards PerReceiver
 }
 
 // Store stores rules, alerts and deliveries.
@@ -235,9 +244,9 @@ type Store interface {
 	Apply(ctx context.Context, changes []Transition) error
 
 	// Claim gives the caller a lease on the deliveries that have been due for the longest time,
-	// and returns them in the order in which they expire. It leaves out a delivery if an
-	// earlier one of the same Queue is postponed or leased.
-	Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]Delivery, error)
+	// as many as the capacity permits, and returns them in the order in which they expire. It
+	// leaves out a delivery if an earlier one of the same Queue is postponed or leased.
+	Claim(ctx context.Context, now time.Time, lease time.Duration, c Capacity) ([]Delivery, error)
 
 	// Delivered removes a delivery.
 	Delivered(ctx context.Context, id string) error

@@ -3,7 +3,6 @@ package alert
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -65,8 +64,8 @@ func (e *Engine) ChangedAt() time.Time { return time.UnixMilli(e.last.Load()) }
 // other: receivers that do not answer must not delay alerts.
 func (e *Engine) Start(ctx context.Context) {
 	ctx, e.stop = context.WithCancel(context.WithoutCancel(ctx))
-	e.work.Go(func() { e.run(ctx, "evaluate alerts", e.wake, e.Evaluate) })
-	e.work.Go(func() { e.run(ctx, "deliver notices", e.queued, e.Deliver) })
+	e.work.Go(func() { e.evaluateUntil(ctx) })
+	e.work.Go(func() { e.deliverUntil(ctx) })
 }
 
 // Stop stops the engine and waits for it.
@@ -87,20 +86,25 @@ func signal(c chan struct{}) {
 	}
 }
 
-// run calls a function at once, at every interval and when it is triggered, until ctx is done.
-func (e *Engine) run(ctx context.Context, what string, trigger <-chan struct{}, do func(context.Context) error) {
+// evaluateUntil evaluates all rules at once, at every interval and when it is triggered, until ctx is done.
+func (e *Engine) evaluateUntil(ctx context.Context) {
 	tick := time.NewTicker(e.Every)
 	defer tick.Stop()
 	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			e.Log.ErrorContext(ctx, what, "error", err)
-		}
+		e.logError(ctx, "evaluate alerts", e.Evaluate(ctx))
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-trigger:
+		case <-e.wake:
 		}
+	}
+}
+
+// logError logs an error unless ctx is done, which is then the cause of the error.
+func (e *Engine) logError(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		e.Log.ErrorContext(ctx, what, "error", err)
 	}
 }
 
@@ -195,106 +199,6 @@ func (e *Engine) notify(ctx context.Context, changes []Transition) {
 			e.Notice(ctx, t.Send[0].Notice)
 		}
 	}
-}
-
-// Lease is the time until another process may send a claimed delivery.
-const Lease = time.Minute
-
-// ShortRetries is the number of failed attempts after which one more failure postpones a delivery
-// by more than two leases.
-const ShortRetries = 5
-
-const (
-	sendLimit = Lease / 2 // of one delivery; none is started later than this after the claim
-	maxClaim  = 16        // deliveries that are sent concurrently
-
-	// firstRetry is the time until a delivery that failed once is sent again. It doubles with each
-	// failure; see ShortRetries.
-	firstRetry = 5 * time.Second
-
-	// lastRecord limits how long a stop waits until a sent delivery is recorded.
-	lastRecord = 5 * time.Second
-)
-
-// Deliver sends the deliveries that are due, once.
-func (e *Engine) Deliver(ctx context.Context) error {
-	for {
-		claimed := e.Now()
-		due, err := e.Store.Claim(ctx, claimed, Lease, maxClaim)
-		if err != nil {
-			return fmt.Errorf("read notices: %w", err)
-		}
-		// Notices of one group to one channel are sent in order, all others concurrently.
-		queues := make(map[string][]Delivery)
-		for _, d := range due {
-			queues[d.Queue()] = append(queues[d.Queue()], d)
-		}
-		var sending sync.WaitGroup
-		failed := make(chan error, len(due))
-		for _, queue := range queues {
-			sending.Go(func() {
-				for _, d := range queue {
-					if e.Now().Sub(claimed) > sendLimit {
-						return // it is due again when its lease has expired
-					}
-					done, err := e.deliver(ctx, d)
-					failed <- err
-					if !done || err != nil {
-						return // it is sent again, and the others must not be sent before it
-					}
-				}
-			})
-		}
-		sending.Wait()
-		close(failed)
-		for each := range failed {
-			err = errors.Join(err, each)
-		}
-		if err != nil || len(due) < maxClaim {
-			return err
-		}
-	}
-}
-
-// deliver sends a delivery. It reports whether the delivery is done: it will not be sent again.
-func (e *Engine) deliver(ctx context.Context, d Delivery) (done bool, err error) {
-	r, err := e.Store.Rule(ctx, d.RuleID)
-	if fault.Is(err, fault.NotFound) {
-		return true, e.Store.Delivered(ctx, d.ID) // the rule was removed
-	}
-	if err != nil {
-		return false, err
-	}
-	ch, ok := r.channelOf(d)
-	if !ok {
-		e.Log.WarnContext(ctx, "notice dropped, because its channel was changed or removed", "rule", r.Name, "attempts", d.Attempts)
-		return true, e.Store.Drop(ctx, d)
-	}
-	err = e.send(ctx, ch, d)
-	if err == nil {
-		// Record it even if the engine was stopped meanwhile: otherwise it is sent again after a restart.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRecord)
-		defer cancel()
-		return true, e.Store.Delivered(ctx, d.ID)
-	}
-	if ctx.Err() != nil {
-		return false, ctx.Err() // the engine was stopped: the receiver did not fail
-	}
-	d.Attempts++
-	d.Error = err.Error()
-	d.NextAt = e.Now().Add(min(time.Hour, firstRetry<<min(d.Attempts-1, 12)))
-	if !d.NextAt.Before(d.ExpireAt) {
-		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err, "cause", errors.Unwrap(err))
-		return true, e.Store.Delivered(ctx, d.ID)
-	}
-	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err, "cause", errors.Unwrap(err))
-	return false, e.Store.Postpone(ctx, d)
-}
-
-func (e *Engine) send(ctx context.Context, ch Channel, d Delivery) error {
-	ctx, cancel := context.WithTimeout(ctx, sendLimit)
-	defer cancel()
-	return e.Send.Send(ctx, ch, d)
 }
 
 // Test sends a test notice to all channels of a rule. It returns the errors by

@@ -3,6 +3,7 @@ package alert_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -22,6 +23,7 @@ type fixture struct {
 	mu     sync.Mutex
 	clock  time.Time
 	status desktop.GatewayStatus
+	others int // further gateways with the same status
 	broken bool
 	sent   []string
 
@@ -49,7 +51,11 @@ func (f *fixture) Records(k desktop.Kind) []desktop.Record {
 	if k != desktop.KindGateway {
 		return nil
 	}
-	return []desktop.Record{desktop.GatewayMonitor{ID: "g1", Name: "edge", Status: f.status}}
+	all := []desktop.Record{desktop.GatewayMonitor{ID: "g1", Name: "edge", Status: f.status}}
+	for n := range f.others {
+		all = append(all, desktop.GatewayMonitor{ID: desktop.ID(fmt.Sprint("other", n)), Name: "other", Status: f.status})
+	}
+	return all
 }
 
 // Send implements [alert.Sender].
@@ -402,7 +408,7 @@ func TestRetriedNoticeGoesToItsOwnChannel(t *testing.T) {
 	if want := []string{"second@corp.example"}; !slices.Equal(got, want) {
 		t.Errorf("sent to %q, want %q", got, want)
 	}
-	if due, err := s.Claim(t.Context(), o.now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+	if due, err := s.Claim(t.Context(), o.now().Add(time.Hour), time.Minute, alert.Capacity{Total: 10}); err != nil || len(due) != 0 {
 		t.Errorf("still queued: %+v, %v", due, err)
 	}
 }
@@ -419,7 +425,7 @@ func TestNoticeSentDuringAStopIsNotSentAgain(t *testing.T) {
 		t.Error(err)
 	}
 	wantSent(t, o, "FIRING")
-	if due, err := s.Claim(t.Context(), o.now().Add(time.Hour), time.Minute, 10); err != nil || len(due) != 0 {
+	if due, err := s.Claim(t.Context(), o.now().Add(time.Hour), time.Minute, alert.Capacity{Total: 10}); err != nil || len(due) != 0 {
 		t.Errorf("still queued: %+v, %v", due, err)
 	}
 }
@@ -435,7 +441,7 @@ func TestAStoppedAttemptDoesNotCount(t *testing.T) {
 	if err := errors.Join(e.Evaluate(t.Context()), e.Deliver(ctx)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	if due, err := s.Claim(t.Context(), o.now().Add(alert.Lease), time.Minute, 10); err != nil || len(due) != 1 || due[0].Attempts != 0 {
+	if due, err := s.Claim(t.Context(), o.now().Add(alert.Lease), time.Minute, alert.Capacity{Total: 10}); err != nil || len(due) != 1 || due[0].Attempts != 0 {
 		t.Errorf("queued: %+v, %v; want one without attempts", due, err)
 	}
 }

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"vigil/internal/desktop/alert"
@@ -163,8 +165,9 @@ func retarget(tx *sqldb.Tx, r alert.Rule, old []alert.Channel) error {
 }
 
 // Claim implements [alert.Store].
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, limit int) (due []alert.Delivery, err error) {
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, c alert.Capacity) (claimed []alert.Delivery, err error) {
 	err = s.db.Write(ctx, func(tx *sqldb.Tx) error {
+		claimed = nil // of an earlier attempt of the transaction
 		// Serialise processes: a delivery that another is claiming must not count as due.
 		if err := tx.Lock("desktop_delivery"); err != nil {
 			return err
@@ -172,8 +175,8 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 		// A delivery is due when next_at has passed for it and for all earlier ones of its queue. Claim those that have been
 		// due longest: if those that expire first were claimed, retries to a receiver that does not answer would delay all
 		// others.
-		due, err = sqldb.Query(tx, scanDelivery, `
-			SELECT `+deliveryColumns+`
+		due, err := sqldb.Query(tx, scanDueDelivery, `
+			SELECT id, queue
 			FROM desktop_delivery
 			WHERE next_at <= $1
 			  AND NOT EXISTS (
@@ -188,20 +191,61 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration, l
 				FROM desktop_delivery same
 				WHERE same.id = desktop_delivery.id
 				   OR same.queue = desktop_delivery.queue AND same.queue <> '' AND same.expire_at < desktop_delivery.expire_at
-			  ), expire_at, id
-			LIMIT $2`+tx.ForUpdate(), millis(now), limit)
+			  ), expire_at, id`, millis(now))
 		if err != nil {
 			return err
 		}
-		slices.SortStableFunc(due, func(a, b alert.Delivery) int { return a.ExpireAt.Compare(b.ExpireAt) })
-		for _, d := range due {
-			if _, err := tx.Exec(`UPDATE desktop_delivery SET next_at = $2 WHERE id = $1`, d.ID, millis(now.Add(lease))); err != nil {
+		for _, id := range within(c, due) {
+			d, err := sqldb.QueryOne(tx, scanDelivery, `
+				SELECT `+deliveryColumns+`
+				FROM desktop_delivery
+				WHERE id = $1
+				  AND next_at <= $2`+tx.ForUpdate(), id, millis(now))
+			if sqldb.Missing(err) {
+				continue // the process whose lease on it has expired delivered, dropped or postponed it meanwhile
+			}
+			if err != nil {
 				return err
 			}
+			if _, err := tx.Exec(`UPDATE desktop_delivery SET next_at = $2 WHERE id = $1`, id, millis(now.Add(lease))); err != nil {
+				return err
+			}
+			claimed = append(claimed, d)
 		}
+		slices.SortStableFunc(claimed, func(a, b alert.Delivery) int { return a.ExpireAt.Compare(b.ExpireAt) })
 		return nil
 	})
-	return due, err
+	return claimed, err
+}
+
+// A dueDelivery is a delivery that can be claimed.
+type dueDelivery struct{ id, receiver string }
+
+func scanDueDelivery(r sqldb.Row) (d dueDelivery, err error) {
+	var queue string
+	err = r.Scan(&d.id, &queue)
+	_, d.receiver, _ = strings.Cut(queue, "/") // see alert.Delivery.Queue
+	return d, err
+}
+
+// within returns the ids of the first deliveries for which there is capacity.
+func within(c alert.Capacity, due []dueDelivery) []string {
+	var ids []string
+	sending := maps.Clone(c.Sending)
+	if sending == nil {
+		sending = make(map[string]int)
+	}
+	for _, d := range due {
+		if len(ids) == c.Total {
+			break
+		}
+		if c.PerReceiver > 0 && sending[d.receiver] >= c.PerReceiver {
+			continue
+		}
+		sending[d.receiver]++
+		ids = append(ids, d.id)
+	}
+	return ids
 }
 
 // Delivered implements [alert.Store].

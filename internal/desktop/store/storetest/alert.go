@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func alertsWithNotices(t *testing.T, s Store) {
 	if recent, err := s.Alerts(ctx, after(time.Minute)); err != nil || len(recent) != 1 {
 		t.Errorf("recently resolved: %v, %v", recent, err)
 	}
-	due, err := s.Claim(ctx, after(2*time.Minute), time.Minute, 10)
+	due, err := s.Claim(ctx, after(2*time.Minute), time.Minute, alert.Capacity{Total: 10})
 	must(t, err)
 	want := []alert.Delivery{delivery("d1", fired, after(time.Minute)), delivery("d2", ended, after(2*time.Minute))}
 	if diff := cmp.Diff(want, due); diff != "" {
@@ -162,7 +163,7 @@ func alertsStale(t *testing.T, s Store) {
 	if diff := cmp.Diff([]alert.Alert{fired}, open); diff != "" {
 		t.Error(diff)
 	}
-	due, err := s.Claim(ctx, now, time.Minute, 10)
+	due, err := s.Claim(ctx, now, time.Minute, alert.Capacity{Total: 10})
 	must(t, err)
 	if diff := cmp.Diff([]alert.Delivery{delivery("d1", fired, now)}, due); diff != "" {
 		t.Error(diff)
@@ -178,7 +179,7 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	}}}))
 	claimed := 0
 	for _, n := range concurrently(6, func(int) int {
-		due, err := s.Claim(ctx, now, time.Minute, 1)
+		due, err := s.Claim(ctx, now, time.Minute, alert.Capacity{Total: 1})
 		if err != nil {
 			t.Error(err)
 		}
@@ -193,7 +194,7 @@ func deliveriesClaimed(t *testing.T, s Store) {
 	refused := failedDelivery("d2", 3, after(30*time.Second))
 	refused.Error = "refused"
 	storeAttempts(t, s, refused)
-	due, err := s.Claim(ctx, after(30*time.Second), time.Minute, 10)
+	due, err := s.Claim(ctx, after(30*time.Second), time.Minute, alert.Capacity{Total: 10})
 	must(t, err)
 	want := delivery("d2", fired, after(30*time.Second))
 	want.Attempts, want.Error = 3, "refused"
@@ -202,7 +203,7 @@ func deliveriesClaimed(t *testing.T, s Store) {
 		t.Error(diff)
 	}
 	must(t, s.Forget(ctx, now, after(24*time.Hour)))
-	due, err = s.Claim(ctx, after(48*time.Hour), time.Minute, 10)
+	due, err = s.Claim(ctx, after(48*time.Hour), time.Minute, alert.Capacity{Total: 10})
 	if err != nil || len(due) != 0 {
 		t.Errorf("expired: %v, %v", due, err)
 	}
@@ -222,7 +223,7 @@ func deliveriesOrdered(t *testing.T, s Store) {
 	}}}))
 	wantClaimed := func(at time.Time, lease time.Duration, limit int, want ...string) {
 		t.Helper()
-		due, err := s.Claim(ctx, at, lease, limit)
+		due, err := s.Claim(ctx, at, lease, alert.Capacity{Total: limit})
 		must(t, err)
 		var got []string
 		for _, d := range due {
@@ -270,7 +271,7 @@ func deliveriesFair(t *testing.T, s Store) {
 	}}}))
 	claim := func(at time.Time, want string) {
 		t.Helper()
-		due, err := s.Claim(ctx, at, time.Minute, 1)
+		due, err := s.Claim(ctx, at, time.Minute, alert.Capacity{Total: 1})
 		must(t, err)
 		if len(due) != 1 || due[0].ID != want {
 			t.Errorf("claimed %+v, want %s", due, want)
@@ -280,6 +281,39 @@ func deliveriesFair(t *testing.T, s Store) {
 	must(t, s.Postpone(ctx, failedDelivery("d1", 1, after(8*time.Second))))
 	claim(after(33*time.Second), "d3") // it was due before d1, and before d2, which waits for d1
 	claim(after(33*time.Second), "d1")
+}
+
+// deliveriesShared has many deliveries to one receiver that are due for longer than one to another. The limit of a
+// receiver includes the deliveries that the caller claimed before.
+func deliveriesShared(t *testing.T, s Store) {
+	ctx := t.Context()
+	must(t, s.AddRule(ctx, rule("a")))
+	fired := firingAlert("a")
+	var all []alert.Delivery
+	for n := range 5 {
+		group := fired
+		group.Cause.ID = desktop.ID(fmt.Sprint("f", n))
+		all = append(all, delivery(fmt.Sprint("d", n), group, now))
+	}
+	elsewhere := delivery("d5", fired, after(time.Second))
+	elsewhere.Target = "u"
+	must(t, s.Apply(ctx, []alert.Transition{{RuleVersion: 1, Alert: fired, Send: append(all, elsewhere)}}))
+	wantClaimed := func(c alert.Capacity, want ...string) {
+		t.Helper()
+		due, err := s.Claim(ctx, after(time.Second), time.Minute, c)
+		must(t, err)
+		var got []string
+		for _, d := range due {
+			got = append(got, d.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("claimed %q, want %q", got, want)
+		}
+	}
+	wantClaimed(alert.Capacity{Total: 2, PerReceiver: 3, Sending: map[string]int{"t": 2, "u": 2}}, "d0", "d5")
+	wantClaimed(alert.Capacity{Total: 3, PerReceiver: 2}, "d1", "d2")
+	wantClaimed(alert.Capacity{Total: 3, PerReceiver: 2, Sending: map[string]int{"t": 3}})
+	wantClaimed(alert.Capacity{Total: 3}, "d3", "d4")
 }
 
 // deliveriesRetargeted corrects the URL of a webhook that has one delivery postponed for long and one claimed, and
@@ -302,7 +336,7 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	refused := to(0, "postponed", fired)
 	refused.Attempts, refused.NextAt, refused.Error = 9, after(time.Hour), "not found"
 	storeAttempts(t, s, refused)
-	due, err := s.Claim(ctx, now, alert.Lease, 10)
+	due, err := s.Claim(ctx, now, alert.Lease, alert.Capacity{Total: 10})
 	if err != nil || len(due) != 2 {
 		t.Fatalf("claimed %+v, %v; want two deliveries", due, err)
 	}
@@ -326,12 +360,12 @@ func deliveriesRetargeted(t *testing.T, s Store) {
 	target := next.Channels[0].Target()
 	want := to(0, "postponed", fired)
 	want.Target, want.NextAt, want.Error = target, next.UpdatedAt, "not found"
-	due, err = s.Claim(ctx, next.UpdatedAt, alert.Lease, 10)
+	due, err = s.Claim(ctx, next.UpdatedAt, alert.Lease, alert.Capacity{Total: 10})
 	must(t, err)
 	if diff := cmp.Diff([]alert.Delivery{want}, due); diff != "" {
 		t.Errorf("due at once: %s", diff)
 	}
-	due, err = s.Claim(ctx, after(2*alert.Lease), alert.Lease, 10)
+	due, err = s.Claim(ctx, after(2*alert.Lease), alert.Lease, alert.Capacity{Total: 10})
 	must(t, err)
 	targets := make(map[string]string)
 	for _, d := range due {

@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 		"DeliveriesAreClaimedOnce":                 deliveriesClaimed,
 		"DeliveriesOfAGroupKeepTheirOrder":         deliveriesOrdered,
 		"RetriesDoNotOvertakeOtherDeliveries":      deliveriesFair,
+		"OneReceiverDoesNotTakeTheWholeCapacity":   deliveriesShared,
 		"DeliveriesFollowACorrectedChannel":        deliveriesRetargeted,
 	} {
 		t.Run(name, func(t *testing.T) {
