@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"mime"
 	"mime/quotedprintable"
 	"net"
 	"net/smtp"
+	"net/textproto"
 	"strings"
 	"time"
 
@@ -45,11 +47,19 @@ type Message struct {
 	Text    string // lines end with "\n"
 }
 
+// Rejected is the error of a mail that the server will not accept in later
+// attempts either, although it accepts the login, the sender and the recipients.
+type Rejected struct{ Answer *textproto.Error }
+
+func (r Rejected) Error() string { return r.Answer.Error() }
+func (r Rejected) Unwrap() error { return r.Answer }
+
 // sessionTimeout limits the duration of the whole SMTP session.
 const sessionTimeout = 20 * time.Second
 
 // Send sends a mail. It returns after the server has accepted the mail. A
-// refusal of the server is a *textproto.Error.
+// refusal of the server is a *textproto.Error, and a [Rejected] error if the
+// server refuses the text of the mail for ever.
 func (s Server) Send(ctx context.Context, m Message) error {
 	host, _, err := net.SplitHostPort(s.Address)
 	if err != nil {
@@ -82,6 +92,9 @@ func (s Server) Send(ctx context.Context, m Message) error {
 		return err
 	}
 	if err := w.Close(); err != nil {
+		if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 {
+			return Rejected{answer}
+		}
 		return err
 	}
 	_ = c.Quit() // the server has already accepted the mail

@@ -45,6 +45,17 @@ func Sign(key []byte, at time.Time, body []byte) string {
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
+// RefusesBody reports whether the status of a response means that the receiver will not accept
+// this body in later attempts either. The causes of other errors, such as wrong credentials and
+// missing pages, are often corrected within a day.
+func RefusesBody(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
 // Unreachable is the error of an attempt without a response. Its text is the
 // same whether the address is not allowed, nothing listens there, or the
 // listener does not speak TLS: it is shown to the user who chose the address,

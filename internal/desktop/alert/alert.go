@@ -11,8 +11,9 @@
 // Acknowledged groups are not repeated; silenced groups send nothing. Notices
 // are stored in the same transaction as the alert and retried until they are
 // delivered or a day has passed, so that a crash loses none. Notices of a group
-// wait until earlier ones to the same channel are delivered or given up. A notice
-// that was sent just before a crash is sent again, with the same id.
+// wait until earlier ones to the same channel are delivered or given up; a notice
+// that its receiver refuses is therefore given up after [ShortRetries] attempts.
+// A notice that was sent just before a crash is sent again, with the same id.
 package alert
 
 import (
@@ -251,8 +252,8 @@ type Store interface {
 	// Delivered removes a delivery.
 	Delivered(ctx context.Context, id string) error
 
-	// Drop removes a delivery whose channel no longer exists. It does nothing if the channel
-	// was corrected after the delivery was claimed.
+	// Drop removes a delivery whose channel no longer exists, or whose receiver refuses it. It
+	// does nothing if the channel was corrected after the delivery was claimed.
 	Drop(ctx context.Context, d Delivery) error
 
 	// Postpone stores a failed attempt and the time of the next. It does nothing if the

@@ -23,6 +23,12 @@ func NewChannels(w WebhookOptions, m MailOptions) *Channels {
 	return &Channels{webhooks: newWebhooks(w), mail: newMailer(m)}
 }
 
+// Refused is the error of a receiver that will not accept the notice in later attempts either.
+type Refused struct{ Cause error }
+
+func (r Refused) Error() string { return r.Cause.Error() }
+func (r Refused) Unwrap() error { return r.Cause }
+
 // Send implements [Sender].
 func (c *Channels) Send(ctx context.Context, ch Channel, d Delivery) error {
 	switch ch.Type {

@@ -8,12 +8,14 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,8 +116,67 @@ func TestWebhooksRefuseForbiddenAddressesWithOneMessage(t *testing.T) {
 	}
 }
 
-// mailServer is a mail server that accepts one mail.
-func mailServer(t *testing.T) (address string, config *tls.Config, mail chan string) {
+// TestWebhooksRefuseNotices checks which answers mean that the receiver will never accept the notice. An administrator can
+// correct the cause of the others.
+func TestWebhooksRefuseNotices(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, err := strconv.Atoi(r.URL.Path[1:])
+		if err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(status)
+	}))
+	defer s.Close()
+	c := NewChannels(WebhookOptions{AllowPlain: true, AllowLoopback: true}, MailOptions{})
+	for status, want := range map[int]bool{400: true, 413: true, 422: true, 401: false, 403: false, 404: false, 408: false, 410: false, 429: false, 500: false, 503: false} {
+		err := c.Send(t.Context(), Channel{Type: Webhook, URL: fmt.Sprint(s.URL, "/", status)}, notice(Firing))
+		for deadline := time.Now().Add(2 * time.Minute); isUnreachable(err) && time.Now().Before(deadline); { // the machine stalls
+			err = c.Send(t.Context(), Channel{Type: Webhook, URL: fmt.Sprint(s.URL, "/", status)}, notice(Firing))
+		}
+		_, refused := errors.AsType[Refused](err)
+		if wantText := fmt.Sprintf("post notice: the receiver answered %d", status); refused != want || err == nil || err.Error() != wantText {
+			t.Errorf("%v, refused is %t; want %s, %t", err, refused, wantText, want)
+		}
+	}
+}
+
+func isUnreachable(err error) bool {
+	_, ok := errors.AsType[webhook.Unreachable](err)
+	return ok
+}
+
+// TestMailServersRefuseNotices checks that only a permanent answer to the mail itself means that it will never be accepted.
+func TestMailServersRefuseNotices(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		command, answer string
+		want            bool
+	}{
+		{"", "552 too large", true},
+		{"", "452 the disk is full", false},
+		{"RCPT", "550 no such mailbox", false},
+		{"MAIL", "550 no such sender", false},
+		{"AUTH", "535 wrong password", false},
+	} {
+		address, config, _ := mailServer(t, refusal{tt.command, tt.answer})
+		c := NewChannels(WebhookOptions{}, MailOptions{
+			Server: mail.Server{Address: address, Username: "vigil", Password: secret.NewText("pw"), TLS: config}, From: "vigil@corp.example",
+			Now: func() time.Time { return now },
+		})
+		err := c.Send(t.Context(), Channel{Type: Mail, To: []string{"a@corp.example"}}, notice(Firing))
+		_, refused := errors.AsType[Refused](err)
+		if wantText := fmt.Sprintf("send mail: %s %q", tt.answer[:3], tt.answer[4:]); refused != tt.want || err == nil || err.Error() != wantText {
+			t.Errorf("%v, refused is %t; want %s, %t", err, refused, wantText, tt.want)
+		}
+	}
+}
+
+// refusal is the answer of a mail server to a command, or to the mail itself if the command is empty.
+type refusal struct{ command, answer string }
+
+// mailServer is a mail server that accepts one mail, unless it has a refusal.
+func mailServer(t *testing.T, r ...refusal) (address string, config *tls.Config, mail chan string) {
 	t.Helper()
 	validity := pki.Around(time.Now(), time.Hour)
 	ca, err := pki.New("Mail CA", validity)
@@ -138,14 +199,22 @@ func mailServer(t *testing.T) (address string, config *tls.Config, mail chan str
 			return
 		}
 		defer c.Close()
-		converse(c, &tls.Config{Certificates: []tls.Certificate{leaf}}, mail)
+		converse(c, &tls.Config{Certificates: []tls.Certificate{leaf}}, mail, r)
 	}()
 	return l.Addr().String(), &tls.Config{RootCAs: ca.Pool()}, mail
 }
 
-func converse(c net.Conn, config *tls.Config, mail chan string) {
+func converse(c net.Conn, config *tls.Config, mail chan string, refusals []refusal) {
 	r := bufio.NewReader(c)
-	reply := func(s string) { _, _ = io.WriteString(c, s+"\r\n") }
+	command := "connect"
+	reply := func(s string) {
+		for _, each := range refusals {
+			if each.command == command {
+				s = each.answer
+			}
+		}
+		_, _ = io.WriteString(c, s+"\r\n")
+	}
 	var log strings.Builder
 	reply("220 mail.example ESMTP")
 	for {
@@ -154,6 +223,7 @@ func converse(c net.Conn, config *tls.Config, mail chan string) {
 			return
 		}
 		log.WriteString(line)
+		command, _, _ = strings.Cut(strings.TrimSpace(line), " ")
 		switch word := strings.ToUpper(strings.TrimSpace(line)); {
 		case strings.HasPrefix(word, "EHLO"):
 			reply("250-mail.example")
@@ -175,6 +245,7 @@ func converse(c net.Conn, config *tls.Config, mail chan string) {
 				}
 				log.WriteString(line)
 			}
+			command = ""
 			reply("250 taken")
 			mail <- log.String()
 		case strings.HasPrefix(word, "AUTH"):

@@ -166,6 +166,11 @@ func (e *Engine) deliver(ctx context.Context, d Delivery) (done bool, err error)
 		e.Log.ErrorContext(ctx, "notice given up", "rule", r.Name, "attempts", d.Attempts, "error", err, "cause", errors.Unwrap(err))
 		return true, e.Store.Delivered(ctx, d.ID)
 	}
+	if _, refused := errors.AsType[Refused](err); refused && d.Attempts >= ShortRetries {
+		// Later notices of the group must not wait for it until it expires.
+		e.Log.ErrorContext(ctx, "notice given up, because the receiver refuses it", "rule", r.Name, "attempts", d.Attempts, "error", err)
+		return true, e.Store.Drop(ctx, d)
+	}
 	e.Log.WarnContext(ctx, "notice not delivered", "rule", r.Name, "attempts", d.Attempts, "retry_at", d.NextAt, "error", err, "cause", errors.Unwrap(err))
 	return false, e.Store.Postpone(ctx, d)
 }

@@ -20,7 +20,7 @@ type Board interface {
 	Records(k desktop.Kind) []desktop.Record
 }
 
-// Sender delivers a notice to a channel.
+// Sender delivers a notice to a channel. A [Refused] error means that the receiver will never accept it.
 type Sender interface {
 	Send(ctx context.Context, ch Channel, d Delivery) error
 }

@@ -32,7 +32,11 @@ func (m mailer) send(ctx context.Context, ch Channel, d Delivery) error {
 		return errors.New("send mail: no mail server is configured")
 	}
 	if err := m.Server.Send(ctx, m.message(ch.To, d)); err != nil {
-		return fmt.Errorf("send mail: %w", err)
+		err = fmt.Errorf("send mail: %w", err)
+		if _, ok := errors.AsType[mail.Rejected](err); ok {
+			return Refused{err}
+		}
+		return err
 	}
 	return nil
 }

@@ -100,7 +100,11 @@ func (w *webhooks) send(ctx context.Context, ch Channel, d Delivery) error {
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // lets the connection be reused; the body is ignored
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return fmt.Errorf("post notice: the receiver answered %d", response.StatusCode)
+		err := fmt.Errorf("post notice: the receiver answered %d", response.StatusCode)
+		if webhook.RefusesBody(response.StatusCode) {
+			return Refused{err}
+		}
+		return err
 	}
 	return nil
 }

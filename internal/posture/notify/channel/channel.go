@@ -166,12 +166,9 @@ func (s *Senders) call(ctx context.Context, method, address string, header map[s
 	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		err := unexpectedStatus(res.StatusCode)
-		switch res.StatusCode {
-		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-			return refused{err} // the receiver rejects the body, which stays the same
+		if webhook.RefusesBody(res.StatusCode) {
+			return refused{err}
 		}
-		// Other errors are retried: wrong credentials and missing pages are often corrected
-		// within a day.
 		if pause := retryAfter(res.Header.Get("Retry-After"), s.o.Now()); pause > 0 {
 			return busy{err, pause}
 		}
