@@ -15,18 +15,47 @@ const (
 	ruleBitAnd  = "1.2.840.113556.1.4.803"
 )
 
-// matches reports whether an entry matches a filter. It returns false for an
-// unsupported filter.
-func (d *domain) matches(f *ber.Packet, e *entry) bool {
+// truth is the value of a filter on an entry (RFC 4511, section 4.5.1.7).
+type truth int
+
+const (
+	isFalse truth = iota
+	undefined
+	isTrue
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return isTrue
+	}
+	return isFalse
+}
+
+// matches reports whether an entry matches a filter.
+func (d *domain) matches(f *ber.Packet, e *entry) bool { return d.evaluate(f, e) == isTrue }
+
+// evaluate returns the value of a filter on an entry. Unsupported and malformed filters are undefined.
+func (d *domain) evaluate(f *ber.Packet, e *entry) truth {
 	switch f.Tag {
 	case ldap.FilterAnd:
-		return !slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return !d.matches(c, e) })
+		all := isTrue
+		for _, c := range f.Children {
+			all = min(all, d.evaluate(c, e))
+		}
+		return all
 	case ldap.FilterOr:
-		return slices.ContainsFunc(f.Children, func(c *ber.Packet) bool { return d.matches(c, e) })
+		some := isFalse
+		for _, c := range f.Children {
+			some = max(some, d.evaluate(c, e))
+		}
+		return some
 	case ldap.FilterNot:
-		return len(f.Children) == 1 && !d.matches(f.Children[0], e)
+		if len(f.Children) != 1 {
+			return undefined
+		}
+		return isTrue - d.evaluate(f.Children[0], e) // undefined stays undefined
 	case ldap.FilterPresent:
-		return len(e.values(octets(f))) > 0
+		return truthOf(len(e.values(octets(f))) > 0)
 	case ldap.FilterEqualityMatch, ldap.FilterApproxMatch:
 		return matchComparison(f, e, strings.EqualFold)
 	case ldap.FilterGreaterOrEqual:
@@ -38,15 +67,15 @@ func (d *domain) matches(f *ber.Packet, e *entry) bool {
 	case ldap.FilterExtensibleMatch:
 		return d.matchExtensible(f, e)
 	}
-	return false
+	return undefined
 }
 
-func matchComparison(f *ber.Packet, e *entry, test func(value, want string) bool) bool {
+func matchComparison(f *ber.Packet, e *entry, test func(value, want string) bool) truth {
 	if len(f.Children) != 2 {
-		return false
+		return undefined
 	}
 	name, want := octets(f.Children[0]), octets(f.Children[1])
-	return slices.ContainsFunc(e.values(name), func(value string) bool {
+	return truthOf(slices.ContainsFunc(e.values(name), func(value string) bool {
 		// objectCategory is a distinguished name, but clients may also search for the
 		// value of its first component.
 		if strings.EqualFold(name, "objectCategory") {
@@ -54,7 +83,7 @@ func matchComparison(f *ber.Packet, e *entry, test func(value, want string) bool
 			return test(value, want) || test(first, want)
 		}
 		return test(value, want)
-	})
+	}))
 }
 
 // order compares two values, as numbers if both are numbers.
@@ -67,11 +96,11 @@ func order(a, b string) int {
 	return strings.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
-func hasSubstrings(f *ber.Packet, e *entry) bool {
+func hasSubstrings(f *ber.Packet, e *entry) truth {
 	if len(f.Children) != 2 {
-		return false
+		return undefined
 	}
-	return slices.ContainsFunc(e.values(octets(f.Children[0])), func(value string) bool {
+	return truthOf(slices.ContainsFunc(e.values(octets(f.Children[0])), func(value string) bool {
 		rest := strings.ToLower(value)
 		for _, part := range f.Children[1].Children {
 			want := strings.ToLower(octets(part))
@@ -85,10 +114,10 @@ func hasSubstrings(f *ber.Packet, e *entry) bool {
 			rest = rest[index+len(want):]
 		}
 		return true
-	})
+	}))
 }
 
-func (d *domain) matchExtensible(f *ber.Packet, e *entry) bool {
+func (d *domain) matchExtensible(f *ber.Packet, e *entry) truth {
 	var rule, name, value string
 	for _, c := range f.Children {
 		switch c.Tag {
@@ -107,15 +136,18 @@ func (d *domain) matchExtensible(f *ber.Packet, e *entry) bool {
 			cn, _, _ := strings.Cut(strings.TrimPrefix(dn, "CN="), ",")
 			direct = append(direct, cn)
 		}
-		return slices.ContainsFunc(d.memberships(direct), func(g string) bool { return strings.EqualFold(d.groupDN(g), value) })
+		return truthOf(slices.ContainsFunc(d.memberships(direct), func(g string) bool { return strings.EqualFold(d.groupDN(g), value) }))
 	case rule == ruleBitAnd:
 		want, err := strconv.ParseInt(value, 10, 64)
-		return err == nil && slices.ContainsFunc(e.values(name), func(stored string) bool {
+		if err != nil {
+			return undefined
+		}
+		return truthOf(slices.ContainsFunc(e.values(name), func(stored string) bool {
 			n, err := strconv.ParseInt(stored, 10, 64)
 			return err == nil && n&want == want
-		})
+		}))
 	case rule == "":
-		return slices.ContainsFunc(e.values(name), func(stored string) bool { return strings.EqualFold(stored, value) })
+		return truthOf(slices.ContainsFunc(e.values(name), func(stored string) bool { return strings.EqualFold(stored, value) }))
 	}
-	return false
+	return undefined
 }
