@@ -105,6 +105,7 @@ func (b *historyBuilder) fail(at time.Time, length time.Duration, ref desktop.Re
 	})
 }
 
+// pickOne returns a random element of a list that is not empty.
 func pickOne[T any](rng *rand.Rand, all []T) T { return all[rng.IntN(len(all))] }
 
 func (b *historyBuilder) domainDown(at time.Time, length time.Duration) {
@@ -136,13 +137,19 @@ func (b *historyBuilder) serverDown(at time.Time, length time.Duration) {
 }
 
 func (b *historyBuilder) gatewayProblem(at time.Time, length time.Duration) {
+	if len(b.inv.Gateways) == 0 {
+		return
+	}
 	g := pickOne(b.rng, b.inv.Gateways)
 	ref := desktop.Ref{Kind: desktop.KindGateway, ID: g.ID, Name: g.Name}
 	b.fail(at, length, ref, "", "OK", "PROBLEM", ref, "a back end is unreachable")
 }
 
-// servers returns a random farm and its enabled RDS servers: none if the farm is disabled.
+// servers returns a random farm and its enabled RDS servers: none if the farm is disabled, or if there is no farm.
 func (b *historyBuilder) servers() (desktop.Ref, []desktop.RDSServer) {
+	if len(b.inv.Farms) == 0 {
+		return desktop.Ref{}, nil
+	}
 	f := pickOne(b.rng, b.inv.Farms)
 	ref := desktop.Ref{Kind: desktop.KindFarm, ID: f.ID, Name: f.Name}
 	if !f.Enabled {
@@ -182,6 +189,9 @@ func (b *historyBuilder) podDown(at time.Time, length time.Duration) {
 		return
 	}
 	pod := pickOne(b.rng, b.inv.Pods)
+	if len(pod.Endpoints) == 0 {
+		return
+	}
 	ref, endpoint := desktop.Ref{Kind: desktop.KindPod, ID: pod.ID, Name: pod.Name}, pickOne(b.rng, pod.Endpoints)
 	reason := endpoint.Name + ": it does not answer"
 	b.fail(at, length, ref, "", "OK", "WARNING", ref, reason)

@@ -21,6 +21,32 @@ func historyInventory() desktop.Inventory {
 	return inv
 }
 
+// TestHistoryOfAnInventoryWithoutSomeKinds removes the components of one kind after the other.
+func TestHistoryOfAnInventoryWithoutSomeKinds(t *testing.T) {
+	t.Parallel()
+	for name, remove := range map[string]func(*desktop.Inventory){
+		"domains":            func(inv *desktop.Inventory) { inv.Domains = nil },
+		"connection servers": func(inv *desktop.Inventory) { inv.ConnectionServers = nil },
+		"gateways":           func(inv *desktop.Inventory) { inv.Gateways = nil },
+		"farms":              func(inv *desktop.Inventory) { inv.Farms = nil },
+		"RDS servers":        func(inv *desktop.Inventory) { inv.RDSServers = nil },
+		"pods":               func(inv *desktop.Inventory) { inv.Pods = nil },
+		"pod endpoints":      func(inv *desktop.Inventory) { inv.Pods[0].Endpoints = nil },
+		"composers":          func(inv *desktop.Inventory) { inv.Composers = nil },
+		"components":         func(inv *desktop.Inventory) { *inv = desktop.Inventory{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inv := historyInventory()
+			remove(&inv)
+			p := GenerateHistory(inv, time.Date(2026, 11, 16, 23, 30, 0, 0, time.UTC), "http://127.0.0.1/notices")
+			if empty := name == "components"; (len(p.Changes) == 0) != empty {
+				t.Errorf("%d changes without %s", len(p.Changes), name)
+			}
+		})
+	}
+}
+
 func TestHistoryCoversAMonthAndEndsHealthy(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 16, 23, 30, 0, 0, time.UTC)
