@@ -92,8 +92,15 @@ func (c *keysRewrapCmd) Run(e *environment) error {
 	if err != nil {
 		return err
 	}
-	if err := instance.Rewrap(e.ctx, conf, c.From, time.Now); err != nil {
+	in, err := instance.OpenForRewrap(e.ctx, conf, c.From, time.Now)
+	if err != nil {
 		return err
 	}
-	return c.operate(e, "keys.rewrap", func(*operation) error { return nil })
+	return errors.Join(recorded(e.ctx, in, "keys.rewrap", func(o *operation) error {
+		if err := o.Box.Rewrap(o.ctx); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, "the keys for stored secrets are encrypted with the new master key")
+		return nil
+	}), in.Close())
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,73 @@ import (
 	"vigil/internal/secret"
 	"vigil/internal/sqldb"
 )
+
+// checked is an output that calls check when a command writes a message that contains a text.
+type checked struct {
+	strings.Builder
+	text  string
+	check func()
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), c.text) {
+		c.check()
+	}
+	return c.Builder.Write(p)
+}
+
+// TestKeyChangesAreRecordedWithTheChange looks at the audit log when the command says what it changed, which is before it
+// ends: a crash then leaves no change without a record.
+func TestKeyChangesAreRecordedWithTheChange(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conf := config.Config{DataDir: dir}
+	conf.Complete()
+	server, err := instance.OpenOrInit(t.Context(), conf, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	rewrapped := filepath.Join(dir, "new.key")
+	if _, err := secret.MasterFromFile(rewrapped, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		operation, message string
+		env, args          []string
+	}{
+		{"keys.rotate-signing", "is published", nil, []string{"rotate-signing"}},
+		{"keys.rewrap", "are encrypted with the new master key", []string{"VIGIL_MASTER_KEY=file:" + rewrapped}, []string{"rewrap", "--from", conf.MasterKey}},
+	} {
+		args := append([]string{"admin", "keys"}, tt.args...)
+		parser, err := newParser(args, append(tt.env, "VIGIL_DATA_DIR="+dir), io.Discard, io.Discard, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := parser.Parse(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records := func() int {
+			all, err := server.Audit.Page(t.Context(), audit.Filter{Operation: tt.operation, Limit: 10})
+			if err != nil {
+				t.Error(err)
+			}
+			return len(all)
+		}
+		before := -1
+		out := checked{text: tt.message, check: func() { before = records() }}
+		if err := parsed.Run(&environment{ctx: t.Context(), stdout: &out}); err != nil {
+			t.Fatalf("%s: %v", tt.operation, err)
+		}
+		if after := records(); before != 1 || after != 1 {
+			t.Errorf("%s: %d audit records when the change was made, and %d at the end; want 1 and 1\n%s", tt.operation, before, after, &out)
+		}
+	}
+	if _, err := instance.Open(t.Context(), conf, time.Now); err == nil {
+		t.Error("the installation still opens with the previous master key")
+	}
+}
 
 // watched is an output that calls onWait when a command says that it waits, and onDone when it says that
 // everything is encrypted.

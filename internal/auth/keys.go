@@ -179,9 +179,9 @@ func (k *Keys) maintain(ctx context.Context) error {
 	}
 	now := k.Now()
 	if n := len(v.keys); n == 0 {
-		return k.add(ctx, 1, now)
+		return k.add(ctx, 1, now, false)
 	} else if last := v.keys[n-1]; now.Sub(last.ActiveAt) >= k.Every-k.Lead {
-		return k.add(ctx, last.Number+1, now.Add(k.Lead))
+		return k.add(ctx, last.Number+1, now.Add(k.Lead), false)
 	}
 	// Find the newest key whose predecessor is no longer needed, and remove all older keys.
 	for i := len(v.keys) - 1; i > 0; i-- {
@@ -197,7 +197,7 @@ func (k *Keys) maintain(ctx context.Context) error {
 func (k *Keys) Rotate(ctx context.Context) error {
 	v, err := k.view(ctx, 0)
 	if err == nil {
-		err = k.add(ctx, v.next(), k.Now().Add(k.Lead))
+		err = k.add(ctx, v.next(), k.Now().Add(k.Lead), true)
 	}
 	if err != nil {
 		return fmt.Errorf("rotate signing key: %w", err)
@@ -211,7 +211,7 @@ func (k *Keys) Rotate(ctx context.Context) error {
 func (k *Keys) Replace(ctx context.Context) error {
 	v, err := k.view(ctx, 0)
 	if err == nil {
-		err = k.add(ctx, v.next(), k.Now())
+		err = k.add(ctx, v.next(), k.Now(), true)
 	}
 	if err == nil {
 		// v was read before the key was added: v.next() is the number of the new key.
@@ -234,13 +234,13 @@ func (v *keyView) next() int64 {
 }
 
 // add stores a new key. It also succeeds if another process stored a key with the
-// same number concurrently.
-func (k *Keys) add(ctx context.Context, number int64, active time.Time) error {
+// same number concurrently. requested is passed to the store.
+func (k *Keys) add(ctx context.Context, number int64, active time.Time, requested bool) error {
 	key, err := newSigningKey(ctx, k.box, k.Realm, number, k.Now(), active)
 	if err != nil {
 		return err
 	}
-	if err := k.store.AddSigningKey(ctx, key); err != nil && !fault.Is(err, fault.Stale) {
+	if err := k.store.AddSigningKey(ctx, key, requested); err != nil && !fault.Is(err, fault.Stale) {
 		return err
 	}
 	_, err = k.view(ctx, 0)

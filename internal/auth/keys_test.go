@@ -37,7 +37,7 @@ func (o *memoryKeyStore) SigningKeys(context.Context, string) ([]auth.SigningKey
 	return append([]auth.SigningKey(nil), o.keys...), o.down
 }
 
-func (o *memoryKeyStore) AddSigningKey(_ context.Context, k auth.SigningKey) error {
+func (o *memoryKeyStore) AddSigningKey(_ context.Context, k auth.SigningKey, _ bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keys = append(o.keys, k)

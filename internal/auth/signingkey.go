@@ -35,8 +35,9 @@ type KeyStore interface {
 	SigningKeys(ctx context.Context, realm string) ([]SigningKey, error)
 
 	// AddSigningKey stores a key. It fails with fault.Stale if the number is taken
-	// because another process was faster.
-	AddSigningKey(ctx context.Context, k SigningKey) error
+	// because another process was faster. requested says that the key is the change
+	// that a caller asked for, so that the audit record of the change is committed with it.
+	AddSigningKey(ctx context.Context, k SigningKey, requested bool) error
 
 	// DropSigningKeys removes the keys of a realm with numbers below the given one.
 	DropSigningKeys(ctx context.Context, realm string, below int64) error

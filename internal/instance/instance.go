@@ -67,7 +67,7 @@ func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	i, err := openOn(ctx, c, db, master, now)
+	i, err := openOn(ctx, c, db, secret.Options{Master: master, Now: now})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,23 @@ func Init(ctx context.Context, c config.Config, now func() time.Time) error {
 // It also refuses a database that lacks audit records which were written: see
 // [audit.Log.KeepCheckpoint].
 func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
-	i, err := open(ctx, c, now)
+	return openComplete(ctx, c, now)
+}
+
+// OpenForRewrap is Open for an installation whose keyset may still be encrypted with the
+// previous master key; from is the setting that names this key. Box.Rewrap then encrypts the
+// keyset with the configured master key.
+func OpenForRewrap(ctx context.Context, c config.Config, from string, now func() time.Time) (*Installation, error) {
+	previous, err := openMaster(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return openComplete(ctx, c, now, previous)
+}
+
+// openComplete opens an installation that lacks no audit records.
+func openComplete(ctx context.Context, c config.Config, now func() time.Time, previous ...secret.Master) (*Installation, error) {
+	i, err := open(ctx, c, now, previous...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +114,8 @@ func Open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	return i, nil
 }
 
-// open is Open without the check for missing records.
-func open(ctx context.Context, c config.Config, now func() time.Time) (*Installation, error) {
+// open opens an installation without the check for missing records.
+func open(ctx context.Context, c config.Config, now func() time.Time, previous ...secret.Master) (*Installation, error) {
 	master, err := openMaster(ctx, c.MasterKey)
 	if err != nil {
 		return nil, fmt.Errorf("%w; if there is no installation yet, create one with vigil init", err)
@@ -118,7 +134,7 @@ func open(ctx context.Context, c config.Config, now func() time.Time) (*Installa
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return openOn(ctx, c, db, master, now)
+	return openOn(ctx, c, db, secret.Options{Master: master, Previous: previous, Now: now})
 }
 
 // OpenDespiteLoss is Open for an installation whose newest audit records may be
@@ -173,32 +189,32 @@ func OpenOrInit(ctx context.Context, c config.Config, now func() time.Time) (*In
 
 // openOn opens the installation in a database. It closes the database on
 // failure.
-func openOn(ctx context.Context, c config.Config, db *sqldb.DB, master secret.Master, now func() time.Time) (*Installation, error) {
+func openOn(ctx context.Context, c config.Config, db *sqldb.DB, o secret.Options) (*Installation, error) {
 	i := &Installation{Config: c, DB: db, Space: diskspace.New(c.DataDir, c.MinFreeMB<<20), Keyring: secretdb.NewKeyring(db), Auth: authdb.NewStore(db)}
-	if err := i.open(ctx, master, now); err != nil {
+	if err := i.open(ctx, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return i, nil
 }
 
-func (i *Installation) open(ctx context.Context, master secret.Master, now func() time.Time) (err error) {
+func (i *Installation) open(ctx context.Context, o secret.Options) (err error) {
 	if err := dbcopy.Adopt(ctx, i.DB); err != nil {
 		return err
 	}
 	if err := MigrateAll(ctx, i.DB); err != nil {
 		return err
 	}
-	if i.Box, err = secret.NewBox(ctx, i.Keyring, secret.Options{Master: master, Now: now}); err != nil {
+	if i.Box, err = secret.NewBox(ctx, i.Keyring, o); err != nil {
 		return err
 	}
-	i.Registry = auth.NewRegistry(i.Auth, now)
+	i.Registry = auth.NewRegistry(i.Auth, o.Now)
 	i.Registry.TokenLife = i.Config.TokenLife
 	host, _ := os.Hostname()
 	witnesses, err := witness.New(witness.Options{URL: i.Config.Audit.CheckpointURL, Token: i.Config.Audit.CheckpointToken, Syslog: i.Config.Audit.CheckpointSyslog, Host: host})
 	if err != nil {
 		return err
 	}
-	if i.Audit, err = audit.Open(ctx, auditdb.NewStore(i.DB), i.Box, now); err != nil {
+	if i.Audit, err = audit.Open(ctx, auditdb.NewStore(i.DB), i.Box, o.Now); err != nil {
 		return err
 	}
 	i.Witnesses = audit.NewWitnesses(i.Audit, witnesses...)
@@ -238,26 +254,4 @@ func createMaster(ctx context.Context, setting string) (secret.Master, error) {
 		return secret.MasterFromFile(path, create)
 	}
 	return openMaster(ctx, setting)
-}
-
-// Rewrap encrypts the keyset with the configured master key. Before the call, the keyset is
-// encrypted with the previous master key; from is the setting that names this key.
-func Rewrap(ctx context.Context, c config.Config, from string, now func() time.Time) error {
-	master, err := openMaster(ctx, c.MasterKey)
-	if err != nil {
-		return err
-	}
-	previous, err := openMaster(ctx, from)
-	if err != nil {
-		return err
-	}
-	db, err := sqldb.Open(ctx, c.Database, sqldb.Options{MustExist: true})
-	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
-	}
-	box, err := secret.NewBox(ctx, secretdb.NewKeyring(db), secret.Options{Master: master, Previous: []secret.Master{previous}, Now: now})
-	if err == nil {
-		err = box.Rewrap(ctx)
-	}
-	return errors.Join(err, db.Close())
 }

@@ -29,10 +29,13 @@ func scanSigningKey(r sqldb.Row) (k auth.SigningKey, err error) {
 	return k, err
 }
 
-// AddSigningKey implements [auth.KeyStore]. It calls no commit hook, because a key
-// is not the change that a request makes.
-func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
-	err := s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
+// AddSigningKey implements [auth.KeyStore]. It calls no commit hook for a key that
+// nobody requested, because such a key is not the change that a request makes.
+func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey, requested bool) error {
+	if !requested {
+		ctx = sqldb.WithoutCommitHook(ctx)
+	}
+	err := s.db.Write(ctx, func(tx *sqldb.Tx) error {
 		n, err := tx.Exec(`
 			INSERT INTO auth_signing_key (realm, number, id, public, sealed, created_at, active_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -49,7 +52,7 @@ func (s *Store) AddSigningKey(ctx context.Context, k auth.SigningKey) error {
 	return nil
 }
 
-// DropSigningKeys implements [auth.KeyStore]. It calls no commit hook either.
+// DropSigningKeys implements [auth.KeyStore]. It calls no commit hook.
 func (s *Store) DropSigningKeys(ctx context.Context, realm string, below int64) error {
 	return s.db.Write(sqldb.WithoutCommitHook(ctx), func(tx *sqldb.Tx) error {
 		_, err := tx.Exec(`DELETE FROM auth_signing_key WHERE realm = $1 AND number < $2`, realm, below)
