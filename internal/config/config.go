@@ -224,8 +224,7 @@ func (c *Config) Check() error {
 		wrong("audit.checkpoint_syslog", "must be unix:///PATH, udp://HOST:PORT or tcp://HOST:PORT")
 	}
 	if t := c.Audit.CheckpointToken; t != "" && !isReference(t) {
-		// The message does not repeat the value: it may be the secret itself.
-		wrong("audit.checkpoint_token", "must be a reference to the token (file: or env:), not the token itself")
+		wrong("audit.checkpoint_token", "%s", notReference("token"))
 	}
 	for _, problem := range c.Telemetry.problems() {
 		wrong("telemetry."+problem[0], "%s", problem[1])
@@ -309,7 +308,7 @@ func (t Telemetry) problems() [][2]string {
 		bad = append(bad, [2]string{"traces_url", "must be an http:// or https:// address"})
 	}
 	if t.TracesToken != "" && !isReference(t.TracesToken) {
-		bad = append(bad, [2]string{"traces_token", "must be a reference to the token (file: or env:), not the token itself"})
+		bad = append(bad, [2]string{"traces_token", notReference("token")})
 	}
 	if !(t.Sample >= 0 && t.Sample <= 1) { // not the opposite comparisons, which are false for NaN
 		bad = append(bad, [2]string{"sample", "must be from 0 to 1"})

@@ -133,6 +133,12 @@ func TestCheckNamesEverySetting(t *testing.T) {
 		{"probes without a pause", func(c *config.Config) { c.Desktop.Probe.Interval = time.Millisecond }, "desktop.probe.interval must be at least 1s"},
 		{"traces to an address without http", func(c *config.Config) { c.Telemetry.TracesURL = "collector:4318" }, "telemetry.traces_url must be an http"},
 		{"a token instead of a reference", func(c *config.Config) { c.Telemetry.TracesToken = "hunter2" }, "telemetry.traces_token must be a reference"},
+		{"a token in a file without a path", func(c *config.Config) { c.Telemetry.TracesToken = "file:" }, "telemetry.traces_token must be a reference to the token (file:PATH or env:NAME)"},
+		{"a token in a variable without a name", func(c *config.Config) { c.Audit.CheckpointToken = "env:" }, "audit.checkpoint_token must be a reference to the token (file:PATH or env:NAME)"},
+		{"a mail password in a file without a path", func(c *config.Config) { c.Desktop.Mail.Password = "file:" }, "desktop.mail.password must be a reference to the password (file:PATH or env:NAME)"},
+		{"a client secret in a file without a path", func(c *config.Config) {
+			c.Posture.SSO = config.SSO{Issuer: "https://login.example", ClientID: "vigil", ClientSecret: "file:", GroupsFile: "/groups.yaml"}
+		}, "posture.sso.client_secret must be a reference to the secret (file:PATH or env:NAME)"},
 		{"more than all traces", func(c *config.Config) { c.Telemetry.Sample = 2 }, "telemetry.sample must be from 0 to 1"},
 		{"desktop without inventory", func(c *config.Config) { c.Desktop.Enabled = true }, "desktop.inventory is required"},
 	} {

@@ -86,9 +86,8 @@ func (d Desktop) problems() [][2]string {
 func (m Mail) problems() [][2]string {
 	var bad [][2]string
 	wrong := func(name, complaint string) { bad = append(bad, [2]string{name, complaint}) }
-	if kind, where, ok := strings.Cut(m.Password, ":"); m.Password != "" && (!ok || where == "" || kind != "file" && kind != "env") {
-		// The message does not repeat the value: it may be the secret itself.
-		wrong("password", "must be a reference to the password (file: or env:), not the password itself")
+	if m.Password != "" && !isReference(m.Password) {
+		wrong("password", notReference("password"))
 	}
 	if !slices.Contains([]string{"", "starttls", "tls", "none"}, m.Security) {
 		wrong("security", "must be starttls, tls or none")

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"reflect"
@@ -42,8 +43,16 @@ func mask(v reflect.Value) {
 	}
 }
 
+// isReference reports whether a value says where a secret is: file:PATH or env:NAME.
 func isReference(s string) bool {
-	return strings.HasPrefix(s, "file:") || strings.HasPrefix(s, "env:")
+	kind, where, _ := strings.Cut(s, ":")
+	return (kind == "file" || kind == "env") && where != ""
+}
+
+// notReference is the message about a value that must be a reference to a secret. It does not
+// repeat the value, which may be the secret itself.
+func notReference(secret string) string {
+	return fmt.Sprintf("must be a reference to the %[1]s (file:PATH or env:NAME), not the %[1]s itself", secret)
 }
 
 // maskURL masks a URL's password, including PostgreSQL's password parameter. It

@@ -44,8 +44,7 @@ func (s SSO) problems() [][2]string {
 	var bad [][2]string
 	wrong := func(name, complaint string) { bad = append(bad, [2]string{name, complaint}) }
 	if s.ClientSecret != "" && !isReference(s.ClientSecret) {
-		// The message does not repeat the value: it may be the secret itself.
-		wrong("client_secret", "must be a reference to the secret (file: or env:), not the secret itself")
+		wrong("client_secret", notReference("secret"))
 	}
 	if s.Proxy != "" && !isHTTPURL(s.Proxy) {
 		// The URL may contain a password, so it is not repeated.
