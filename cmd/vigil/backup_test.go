@@ -65,8 +65,8 @@ func TestRestoreRefusesADamagedDatabaseThatIsOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Write something, as a server does within seconds: SQLite recognises a database without a header only by a write-ahead log
-			// that is not empty.
+			// Write something: SQLite recognises a database without a header only by a write-ahead log that is not empty. sqldb.InUse finds
+			// the locks of other processes without it, but here the restore is in the process of the server.
 			if err := db.Write(t.Context(), func(tx *sqldb.Tx) error { _, err := tx.Exec("CREATE TABLE mark (n BIGINT)"); return err }); err != nil {
 				t.Fatal(err)
 			}

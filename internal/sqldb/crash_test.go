@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -19,7 +20,18 @@ import (
 // test program writes to the database until it is killed.
 const crashWriterURL = "VIGIL_TEST_CRASH_WRITER"
 
+// holderURL is an environment variable with the URL of a database. If it is set, this test
+// program opens the database, says so, and keeps it open until its input ends.
+const holderURL = "VIGIL_TEST_HOLDER"
+
 func TestMain(m *testing.M) {
+	if dsn := os.Getenv(holderURL); dsn != "" {
+		db, err := sqldb.Open(context.Background(), dsn, sqldb.Options{MustExist: true})
+		fmt.Println("open:", err)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = db.Close()
+		os.Exit(0)
+	}
 	if dsn := os.Getenv(crashWriterURL); dsn != "" {
 		fmt.Fprintln(os.Stderr, writeUntilKilled(context.Background(), dsn))
 		os.Exit(1)

@@ -1,8 +1,11 @@
 package sqldb_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,6 +62,54 @@ func TestInUseReportsOpenConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(false, "closed")
+}
+
+// TestInUseReportsADestroyedFile destroys the header of a file that another process has opened and not written to.
+// SQLite does not recognise the file then, but the process still writes to it.
+func TestInUseReportsADestroyedFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "x.db")
+	db, err := sqldb.Open(t.Context(), "sqlite://"+file, sqldb.Options{})
+	if err == nil {
+		err = db.Migrate(t.Context(), "test", things)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	holder := exec.CommandContext(t.Context(), os.Args[0])
+	holder.Env = append(os.Environ(), holderURL+"=sqlite://"+file)
+	holder.Stderr = t.Output()
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "open: <nil>\n" {
+		t.Fatalf("the other process printed %q, %v", line, err)
+	}
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(make([]byte, 100), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := sqldb.InUse(t.Context(), file); err != nil || !got {
+		t.Errorf("open in another process: in use is %t, %v; want true", got, err)
+	}
+	if err := errors.Join(in.Close(), holder.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := sqldb.InUse(t.Context(), file); err == nil || got {
+		t.Errorf("closed: in use is %t, %v; want false, and the error of SQLite", got, err)
+	}
 }
 
 func TestUnreachableServerIsUnavailable(t *testing.T) {

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -111,5 +113,24 @@ func InUse(ctx context.Context, path string) (bool, error) {
 	if busy {
 		err = nil
 	}
-	return busy, errors.Join(err, db.Close())
+	err = errors.Join(err, db.Close())
+	if err != nil && lockedElsewhere(abs) {
+		// SQLite acquires the lock only if it recognises the file, which may be damaged.
+		return true, nil
+	}
+	return busy, err
+}
+
+// lockedElsewhere reports whether a connection of another process has a lock on a SQLite file. It must not be called while
+// this process needs its own locks on the file: they are released when any of its descriptors is closed.
+func lockedElsewhere(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	// The bytes on which connections have shared locks (https://www.sqlite.org/src/file/src/os.h: SHARED_FIRST, SHARED_SIZE).
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: 0x40000002, Len: 510}
+	err = syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lock)
+	return err == nil && lock.Type != syscall.F_UNLCK
 }
