@@ -14,6 +14,7 @@ import type {
   VirtualCenter,
 } from '../api/desktop';
 import { count, words } from '../parts/text';
+import { countText, sessionsShort } from './counts';
 import {
   centersQuery,
   composersQuery,
@@ -70,7 +71,7 @@ export const fromGateway = (g: Gateway): Component => ({
   name: hostName(g.name),
   word: words(g.status),
   detail: `${g.details.type}${g.details.internal ? ', internal' : ''}`,
-  measure: String(g.active_connection_count ?? 0),
+  measure: countText(g.active_connection_count),
 });
 
 export const fromConnectionServer = (s: ConnectionServer): Component => ({
@@ -82,7 +83,7 @@ export const fromConnectionServer = (s: ConnectionServer): Component => ({
   // The API has no status for a server with warnings: its status is OK.
   word: words(s.health === 'WARNING' && s.status === 'OK' ? 'WARNING' : s.status),
   detail: s.details.version,
-  measure: String(s.connection_count ?? 0),
+  measure: countText(s.connection_count),
 });
 
 export function fromDomain(d: ADDomain): Component {
@@ -109,7 +110,7 @@ export const fromFarm = (f: Farm): Component => ({
   name: f.name,
   word: words(f.status),
   detail: `${words(f.details.type)}${f.details.source ? `, ${words(f.details.source)}` : ''}`,
-  measure: String(f.rds_server_count ?? 0),
+  measure: countText(f.rds_server_count),
 });
 
 export const rdsStatus = (s: RDSServer): Status => healthMark(s.health);
@@ -121,7 +122,7 @@ export const fromRDS = (s: RDSServer): Component => ({
   name: hostName(s.name),
   word: words(s.details.state),
   detail: words(s.details.operating_system),
-  measure: `${s.session_count ?? 0}/${s.details.max_sessions_count_configured ?? 0}`,
+  measure: sessionsShort(s),
 });
 
 export function fromCenter(c: VirtualCenter): Component {
@@ -195,7 +196,9 @@ export const fromEventDatabase = (e: EventDatabase): Component => ({
   id: e.id ?? 'event-database',
   name: 'Event database',
   word: words(e.status ?? 'UNKNOWN'),
-  detail: e.details ? `${e.details.server_name}, ${count(e.event_count ?? 0)} events` : 'the inventory names none',
+  detail: e.details
+    ? `${e.details.server_name}, ${e.event_count === undefined ? 'number of events unknown' : `${count(e.event_count)} events`}`
+    : 'the inventory names none',
 });
 
 /** The first part of the address of the components of a kind. */

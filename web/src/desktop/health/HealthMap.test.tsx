@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import type { Component, Components } from '../components';
 import type { Status } from '../status';
 import { HealthMap } from './HealthMap';
+import { ServerTiles } from './ServerTiles';
 
 vi.hoisted(() => vi.stubGlobal('localStorage', { getItem: () => null })); // parts/time reads its setting when it is imported
 vi.mock('@tanstack/react-router', () => ({ Link: ({ children }: { children: ReactNode }) => children }));
@@ -26,4 +27,9 @@ test('composers count in the status of the stage of virtual centers; pods and th
   expect(stageStatuses({ centers, composers: [component('composer1', 'ok')] }).at(-1)).toBe('ok');
   expect(stageStatuses({ centers, composers: [component('composer1', 'error')] }).at(-1)).toBe('error');
   expect(stageStatuses({ centers, pods: [component('pod1', 'error')], database: [component('events', 'error')] }).at(-1)).toBe('ok');
+});
+
+test('the legend of the server tiles names the unknown ones', () => {
+  const legend = renderToStaticMarkup(<ServerTiles servers={[]} farms={[]} />);
+  expect(legend).toMatch(/b-unknown"><\/span>\s*unknown/);
 });

@@ -5,6 +5,7 @@ import { Mark } from '../../parts/marks';
 import { Answer } from '../../parts/states';
 import { count, sentence } from '../../parts/text';
 import { connectionServersQuery, rdsQuery } from '../data';
+import { countText } from '../counts';
 import { addressOf, byStatus, type Component, type Components } from '../components';
 import { stageText, statusOfStage } from '../status';
 import { ServerTiles } from './ServerTiles';
@@ -79,7 +80,7 @@ function ServerFacts() {
   const all = useQuery(connectionServersQuery).data ?? [];
   const pairs = all.flatMap((s) => s.cs_replications ?? []);
   const services = all.flatMap((s) => s.services ?? []);
-  const busiest = [...all].sort((a, b) => (b.connection_count ?? 0) - (a.connection_count ?? 0))[0];
+  const busiest = [...all].sort((a, b) => (b.connection_count ?? -1) - (a.connection_count ?? -1))[0];
   if (!busiest) return null;
   const facts: [string, string][] = [
     ...(pairs.length
@@ -90,7 +91,7 @@ function ServerFacts() {
       : []),
     [
       'Busiest',
-      `${count(busiest.connection_count ?? 0)}${busiest.session_threshold ? ` of ${count(busiest.session_threshold)}` : ' connections'}`,
+      `${countText(busiest.connection_count)}${busiest.session_threshold ? ` of ${count(busiest.session_threshold)}` : ' connections'}`,
     ],
   ];
   return (

@@ -36,7 +36,8 @@ export function ServerTiles({ servers, farms }: { servers: RDSServer[]; farms: C
         100{' '}
         <span className="end row tight">
           <span className="swatch b-error" />
-          error <span className="swatch b-off" />
+          error <span className="swatch b-unknown" />
+          unknown <span className="swatch b-off" />
           off
         </span>
       </span>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Overview } from '../../api/desktop';
+import type { Overview, RDSServer } from '../../api/desktop';
 import type { Components } from '../components';
 import { figuresOf } from './figures';
 
@@ -40,4 +40,14 @@ test('lists are called unread only after a request has failed', () => {
   const detail = (error?: unknown) => figuresOf({ components: components({ complete: false, error }), ...unread }).at(-1)?.detail;
   expect(detail()).toBe(' ');
   expect(detail(new Error('refused'))).toBe('not every list was read');
+});
+
+test('sessions have a limit only if all servers that report have one', () => {
+  const overview = { sessions: { rds_sessions: 5 }, kinds: [], problems: [] } as unknown as Overview;
+  const server = (session_count?: number, max_sessions_count_configured?: number) =>
+    ({ session_count, details: { max_sessions_count_configured } }) as RDSServer;
+  const detail = (...rds: RDSServer[]) =>
+    figuresOf({ components: components({ complete: true }), overview, servers: [], rds, alerts: [] })[0]?.detail;
+  expect(detail(server(5, 20), server())).toBe('of 20, 25 %');
+  expect(detail(server(5, 20), server(0))).toBe(' ');
 });

@@ -2,6 +2,7 @@ import type { AlertGroup, ConnectionServer, Overview, RDSServer } from '../../ap
 import type { MarkName } from '../../parts/marks';
 import { count } from '../../parts/text';
 import type { Figure } from '../../posture/overview/Ledger';
+import { sessionLimit } from '../counts';
 import { everything, type Components } from '../components';
 import { expiresSoon } from '../status';
 
@@ -21,7 +22,7 @@ const markOfCount = (n: number | undefined, bad: MarkName): MarkName => (n === u
 /** The figures above the map. A figure whose source has not been read has no value. */
 export function figuresOf({ components: c, overview, servers, rds, alerts }: Sources): Figure[] {
   const expiring = servers?.filter((s) => expiresSoon(s.certificate)).length;
-  const maxSessions = rds?.reduce((n, s) => n + (s.details.max_sessions_count_configured ?? 0), 0) ?? 0;
+  const maxSessions = rds && sessionLimit(rds);
   const sessions = overview?.sessions.rds_sessions;
   const kind = (name: string) => overview?.kinds.find((k) => k.kind === name);
   const serversInError = overview && (kind('RDS_SERVER')?.health.ERROR ?? 0);

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Page } from '../../frame/Page';
 import { Answer } from '../../parts/states';
-import { count } from '../../parts/text';
 import { Time } from '../../parts/time';
 import { fromEventDatabase } from '../components';
+import { countText } from '../counts';
 import { eventDatabaseQuery } from '../data';
 import { ComponentPanel } from './ComponentPanel';
 import './kinds.css';
@@ -37,7 +37,7 @@ export default function EventDatabase() {
                   </div>
                   <div>
                     <dt>Events</dt>
-                    <dd>{count(d.event_count ?? 0)}</dd>
+                    <dd>{countText(d.event_count)}</dd>
                   </div>
                   <div>
                     <dt>Last checked</dt>

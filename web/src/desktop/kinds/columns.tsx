@@ -41,6 +41,7 @@ import {
   slowestRoundTrip,
   type Component,
 } from '../components';
+import { countText } from '../counts';
 import { serviceName } from '../partName';
 import { certificateStatus, daysLeft } from '../status';
 import type { PartRow } from './ComponentPanel';
@@ -62,10 +63,10 @@ export interface KindSpec<T = never> {
   matrix?: (items: T[]) => MatrixData;
 }
 
-/** A value as a bar, up to a maximum. If the maximum is 0, there is none, and only the number is shown. */
-const Bar = ({ value, of, unit = '' }: { value: number; of: number; unit?: string }) =>
-  of === 0 ? (
-    <>{count(value)}</>
+/** A value as a bar, up to a maximum. If the maximum is 0, there is none, and only the number is shown. The value may be unknown. */
+const Bar = ({ value, of, unit = '' }: { value: number | undefined; of: number; unit?: string }) =>
+  value === undefined || of === 0 ? (
+    <>{countText(value)}</>
   ) : (
     <span className="row tight kind-bar">
       <StackBar total={Math.max(of, 1)} parts={[{ name: 'ramp', value }]} />
@@ -120,9 +121,9 @@ export const kinds: Record<string, KindSpec> = {
       { head: 'Internal', wide: true, roomy: true, cell: (g) => (g.details.internal ? 'yes' : 'no') },
       { head: 'Address', wide: true, cell: (g) => <code>{g.details.address}</code> },
       { head: 'Version', wide: true, roomy: true, cell: (g) => g.details.version },
-      { head: 'Connections', num: true, cell: (g) => count(g.active_connection_count ?? 0) },
-      { head: 'Blast', num: true, wide: true, cell: (g) => count(g.blast_connection_count ?? 0) },
-      { head: 'PCoIP', num: true, wide: true, cell: (g) => count(g.pcoip_connection_count ?? 0) },
+      { head: 'Connections', num: true, cell: (g) => countText(g.active_connection_count) },
+      { head: 'Blast', num: true, wide: true, cell: (g) => countText(g.blast_connection_count) },
+      { head: 'PCoIP', num: true, wide: true, cell: (g) => countText(g.pcoip_connection_count) },
       { head: 'Last report', wide: true, cell: (g) => <Time at={g.last_updated_timestamp} /> },
     ],
     parts: () => [],
@@ -134,8 +135,8 @@ export const kinds: Record<string, KindSpec> = {
     component: fromConnectionServer,
     columns: [
       { head: 'Version', wide: true, roomy: true, cell: (s) => s.details.version },
-      { head: 'Connections', cell: (s) => <Bar value={s.connection_count ?? 0} of={s.session_threshold ?? 0} /> },
-      { head: 'Tunnels', num: true, wide: true, roomy: true, cell: (s) => count(s.tunnel_connection_count ?? 0) },
+      { head: 'Connections', cell: (s) => <Bar value={s.connection_count} of={s.session_threshold ?? 0} /> },
+      { head: 'Tunnels', num: true, wide: true, roomy: true, cell: (s) => countText(s.tunnel_connection_count) },
       {
         head: 'Sessions',
         wide: true,
@@ -224,9 +225,9 @@ export const kinds: Record<string, KindSpec> = {
     component: fromFarm,
     columns: [
       { head: 'Kind', wide: true, cell: (f) => fromFarm(f).detail },
-      { head: 'Servers OK', num: true, cell: (f) => `${count(f.healthy_rds_server_count ?? 0)}/${count(f.rds_server_count ?? 0)}` },
-      { head: 'Sessions', num: true, cell: (f) => count(f.session_count ?? 0) },
-      { head: 'Applications', num: true, wide: true, cell: (f) => count(f.application_count ?? 0) },
+      { head: 'Servers OK', num: true, cell: (f) => `${countText(f.healthy_rds_server_count)}/${countText(f.rds_server_count)}` },
+      { head: 'Sessions', num: true, cell: (f) => countText(f.session_count) },
+      { head: 'Applications', num: true, wide: true, cell: (f) => countText(f.application_count) },
       { head: 'Last checked', wide: true, cell: (f) => <Time at={f.last_updated_timestamp} /> },
     ],
     parts: () => [],

@@ -13,6 +13,7 @@ import { Segments, Select } from '../../parts/Segments';
 import { Answer, Empty } from '../../parts/states';
 import { count, systemName, words } from '../../parts/text';
 import { fromFarm, fromRDS, hostName } from '../components';
+import { countText, sessionCount, sessionLimit, sessionsShort, sessionsText } from '../counts';
 import { farmsQuery, rdsQuery } from '../data';
 import { Hatch } from '../Hatch';
 import { ComponentPanel } from '../kinds/ComponentPanel';
@@ -24,7 +25,11 @@ import '../kinds/kinds.css';
 import '../health/health.css';
 import './wall.css';
 
-const sum = (servers: RDSServer[], read: (s: RDSServer) => number | undefined) => servers.reduce((n, s) => n + (read(s) ?? 0), 0);
+/** The limit of the sessions of servers with what is before it, such as " of 40"; empty if they have no limit. */
+function limitText(servers: RDSServer[], before: string): string {
+  const limit = sessionLimit(servers);
+  return limit === undefined ? '' : `${before}${count(limit)}`;
+}
 
 interface FarmRow {
   key: string;
@@ -72,8 +77,7 @@ function Summary({ servers, legend }: { servers: RDSServer[]; legend: boolean })
   return (
     <div className="wall-summary">
       <span>
-        <b>{count(sum(servers, (s) => s.session_count))}</b>{' '}
-        <span className="t3">of {count(sum(servers, (s) => s.details.max_sessions_count_configured))} sessions</span>
+        <b>{countText(sessionCount(servers))}</b> <span className="t3">{limitText(servers, 'of ')} sessions</span>
       </span>
       <span>
         <b>{median(loads) ?? 'unknown'}</b> <span className="t3">median load</span>
@@ -121,12 +125,13 @@ function FarmPanel({ row }: { row: FarmRow & { farm: Farm } }) {
         </div>
         <div>
           <dt>Applications</dt>
-          <dd>{row.farm.application_count ?? 0}</dd>
+          <dd>{countText(row.farm.application_count)}</dd>
         </div>
         <div>
           <dt>Sessions</dt>
           <dd>
-            {count(sum(row.servers, (s) => s.session_count))} of {count(sum(row.servers, (s) => s.details.max_sessions_count_configured))}
+            {countText(sessionCount(row.servers))}
+            {limitText(row.servers, ' of ')}
           </dd>
         </div>
       </dl>
@@ -155,9 +160,7 @@ function FarmPanel({ row }: { row: FarmRow & { farm: Farm } }) {
                     <StackBar total={100} parts={[{ name: 'ramp', value: s.load_index }]} />
                   )}
                 </span>
-                <span className="num small">
-                  {s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}
-                </span>
+                <span className="num small">{sessionsShort(s)}</span>
               </Link>
             </li>
           ))}
@@ -196,9 +199,7 @@ function ServerTable({ servers, farmName }: { servers: RDSServer[]; farmName: (i
               </td>
               <td className="nowrap">{farmName(s.farm_id)}</td>
               <td className="num">{s.load_index ?? '–'}</td>
-              <td className="num">
-                {s.session_count ?? 0}/{s.details.max_sessions_count_configured ?? 0}
-              </td>
+              <td className="num">{sessionsShort(s)}</td>
               <td className="wide">{s.details.agent_version}</td>
               <td className="wide">{systemName(s.details.operating_system)}</td>
             </tr>
@@ -393,8 +394,8 @@ export default function Wall() {
                                   'disabled'
                                 ) : (
                                   <>
-                                    {count(sum(r.servers, (s) => s.session_count))}
-                                    <span className="t3">/{count(sum(r.servers, (s) => s.details.max_sessions_count_configured))}</span>
+                                    {countText(sessionCount(r.servers))}
+                                    <span className="t3">{limitText(r.servers, '/')}</span>
                                   </>
                                 )}
                               </span>
@@ -437,9 +438,7 @@ export default function Wall() {
                   </div>
                   <div>
                     <dt>Sessions</dt>
-                    <dd>
-                      {server.session_count ?? 0} of {server.details.max_sessions_count_configured ?? 0}
-                    </dd>
+                    <dd>{sessionsText(server)}</dd>
                   </div>
                   <div>
                     <dt>Agent</dt>

@@ -20,6 +20,7 @@ test('the share of what a server has not reported is not known', () => {
   expect(share(server({ session_count: 5 }), 'load')).toBeUndefined();
   expect(share(server({ session_count: 5 }), 'sessions')).toBe(25);
   expect(share(server({ load_index: 5 }), 'sessions')).toBeUndefined();
+  expect(share(server({ session_count: 5, details: {} }), 'sessions')).toBeUndefined(); // it has no limit
 });
 
 test('the square of a server that is OK has the shade of its load, or is unknown', () => {

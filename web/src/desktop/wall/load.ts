@@ -14,10 +14,11 @@ export const measuredLoads = (servers: RDSServer[]): number[] =>
 /** The median of sorted numbers; undefined if there are none. */
 export const median = (sorted: number[]): number | undefined => sorted[Math.floor(sorted.length / 2)];
 
-/** The load of a server, or how many of its sessions are taken, in percent; undefined if the server has not reported it. */
+/** The load of a server, or how many of its sessions are taken, in percent; undefined if the server has not reported it or has no limit. */
 export function share(s: RDSServer, colour: 'load' | 'sessions'): number | undefined {
   if (colour === 'load') return s.load_index;
-  return s.session_count === undefined ? undefined : (100 * s.session_count) / Math.max(1, s.details.max_sessions_count_configured ?? 1);
+  const max = s.details.max_sessions_count_configured;
+  return s.session_count === undefined || max === undefined ? undefined : (100 * s.session_count) / Math.max(1, max);
 }
 
 /** The fill of a server's square: the shade of its load if it is OK, otherwise its status. A load that was not measured is unknown. */
