@@ -69,11 +69,20 @@ func (e *Error) Throttled() bool {
 }
 
 // goneCodes are the codes for a missing resource that Gone cannot recognise by their names.
-var goneCodes = []string{"AWS.SimpleQueueService.NonExistentQueue", "InvalidDocument", "WAFNonexistentItemException"}
+var goneCodes = []string{
+	"AWS.SimpleQueueService.NonExistentQueue", "InvalidAMIID.Unavailable", "InvalidDocument", "InvalidPlacementGroup.Unknown", "WAFNonexistentItemException",
+}
 
 // Gone reports whether the resource of the call does not exist.
 func (e *Error) Gone() bool {
-	return slices.Contains(goneCodes, e.Code) || strings.HasPrefix(e.Code, "NoSuch") || strings.Contains(e.Code, "NotFound") || strings.Contains(e.Code, "DoesNotExist")
+	return slices.Contains(goneCodes, e.Code) || strings.HasPrefix(e.Code, "NoSuch") || strings.Contains(e.Code, "NotFound") || strings.Contains(e.Code, "DoesNotExist") ||
+		e.isMissingStack()
+}
+
+// isMissingStack reports whether the stack of the call does not exist. CloudFormation has no code
+// for this: only the message differs from that of a malformed request.
+func (e *Error) isMissingStack() bool {
+	return e.Service == "cloudformation" && e.Code == "ValidationError" && strings.Contains(e.Message, "does not exist")
 }
 
 // isExpired reports whether the session that signed the call has expired.
