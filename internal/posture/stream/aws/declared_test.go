@@ -96,6 +96,9 @@ func TestEventReadsWhatItsCallChanged(t *testing.T) {
 		{"ecs", "TagResource", `{"resourceArn": "arn:aws:ecs:eu-west-1:123456789012:service/web/api"}`, "AWS.ECS.Service", "web/api"},
 		{"eks", "TagResource", `{"resourceArn": "arn:aws:eks:eu-west-1:123456789012:nodegroup/blue/workers/1a2b3c4d-5e6f"}`, "AWS.EKS.Nodegroup", "blue/workers"},
 		{"eks", "UntagResource", `{"resourceArn": "arn:aws:eks:eu-west-1:123456789012:addon/blue/vpc-cni/1a2b3c4d-5e6f"}`, "AWS.EKS.Addon", "blue/vpc-cni"},
+		// The name of an access entry contains the whole ARN of the principal, which some of these events encode.
+		{"eks", "CreateAccessEntry", `{"name": "blue", "accessEntry": {"clusterName": "blue", "principalArn": "arn:aws:iam::123456789012:role/app"}}`, "AWS.EKS.AccessEntry", ""},
+		{"eks", "AssociateAccessPolicy", `{"name": "blue", "principalArn": "arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Fapp"}`, "AWS.EKS.AccessEntry", ""},
 		{"eks", "TagResource", `{"resourceArn": "arn:aws:eks:eu-west-1:123456789012:fargateprofile/blue/batch/1a2b3c4d-5e6f"}`, "AWS.EKS.FargateProfile", "blue/batch"},
 		{"elasticfilesystem", "PutBackupPolicy", `{"fileSystemId": "fs-0a1b2c3d"}`, "AWS.EFS.FileSystem", "fs-0a1b2c3d"},
 		{"elasticfilesystem", "CreateTags", `{"fileSystemId": "fs-0a1b2c3d", "tags": [{"key": "env", "value": "prod"}]}`, "AWS.EFS.FileSystem", "fs-0a1b2c3d"},
