@@ -89,6 +89,7 @@ func TestEventReadsWhatItsCallChanged(t *testing.T) {
 		{"ec2", "AssociateNatGatewayAddress", `{"natGatewayId": "nat-0a1b2c3d"}`, "AWS.EC2.NatGateway", "nat-0a1b2c3d"},
 		{"ec2", "AssociateDhcpOptions", `{"dhcpOptionsId": "dopt-0a1b2c3d", "vpcId": "vpc-0a1b2c3d"}`, "AWS.EC2.Vpc", "vpc-0a1b2c3d"},
 		{"ec2", "UnassignPrivateIpAddresses", `{"networkInterfaceId": "eni-0a1b2c3d"}`, "AWS.EC2.NetworkInterface", "eni-0a1b2c3d"},
+		{"ec2", "DetachNetworkInterface", `{"attachmentId": "eni-attach-0a1b2c3d"}`, "AWS.EC2.NetworkInterface", ""},
 		{"ec2", "EnableVgwRoutePropagation", `{"gatewayId": "vgw-0a1b2c3d", "routeTableId": "rtb-0a1b2c3d"}`, "AWS.EC2.RouteTable", "rtb-0a1b2c3d"},
 		{"ecr", "PutLifecyclePolicy", `{"repositoryName": "app"}`, "AWS.ECR.Repository", "app"},
 		{"ecr", "PutRegistryScanningConfiguration", `{"scanType": "ENHANCED"}`, "AWS.ECR.Repository", ""},
@@ -114,11 +115,14 @@ func TestEventReadsWhatItsCallChanged(t *testing.T) {
 		{"lightsail", "UntagResource", `{"resourceName": "photos", "tagKeys": ["env"]}`, "AWS.Lightsail.Bucket", "photos"},
 		{"amazonmq", "CreateTags", `{"resource-arn": "arn:aws:mq:eu-west-1:123456789012:broker:orders:b-1234a5b6-78cd-901e-2fgh-3i45j6k178l9"}`, "AWS.MQ.Broker", "b-1234a5b6-78cd-901e-2fgh-3i45j6k178l9"},
 		{"workspaces", "StopWorkspaces", `{"stopWorkspaceRequests": [{"workspaceId": "ws-1"}]}`, "AWS.WorkSpaces.Workspace", "ws-1"},
+		{"ssm", "AddTagsToResource", `{"resourceType": "Document", "resourceId": "patch", "tags": [{"key": "env", "value": "prod"}]}`, "AWS.SSM.Document", "patch"},
+		{"ssm", "RemoveTagsFromResource", `{"resourceType": "Document", "resourceId": "patch", "tagKeys": ["env"]}`, "AWS.SSM.Document", "patch"},
 		{"storagegateway", "ShutdownGateway", `{"gatewayARN": "arn:aws:storagegateway:eu-west-1:123456789012:gateway/sgw-1"}`, "AWS.StorageGateway.Gateway", "sgw-1"},
 		{"glue", "StopCrawler", `{"name": "web"}`, "AWS.Glue.Crawler", "web"},
 		{"iam", "CreateServiceLinkedRole", `{"role": {"roleName": "AWSServiceRoleForSupport"}}`, "AWS.IAM.Role", "AWSServiceRoleForSupport"},
 		{"iam", "TagInstanceProfile", `{"instanceProfileName": "web"}`, "AWS.IAM.InstanceProfile", "web"},
 		{"iam", "UntagMFADevice", `{"serialNumber": "arn:aws:iam::123456789012:mfa/ada"}`, "AWS.IAM.VirtualMfaDevice", "ada"},
+		{"iam", "ChangePassword", `null`, "AWS.IAM.User", ""}, // the user who makes the call is not in its parameters
 		{"kms", "DeleteImportedKeyMaterial", `{"keyId": "k1"}`, "AWS.KMS.Key", "k1"},
 		{"acm", "RevokeCertificate", `{"certificateArn": "arn:aws:acm:eu-west-1:123456789012:certificate/c1"}`, "AWS.ACM.Certificate", "c1"},
 		{"acm-pca", "ImportCertificateAuthorityCertificate", `{"certificateAuthorityArn": "arn:aws:acm-pca:eu-west-1:123456789012:certificate-authority/c1"}`, "AWS.ACMPCA.CertificateAuthority", "c1"},
@@ -147,20 +151,21 @@ func TestEventReadsWhatItsCallChanged(t *testing.T) {
 	}
 }
 
-// TestTagEventDoesNotReadOtherTypes checks which resources of five types Vigil reads after events
+// TestTagEventDoesNotReadOtherTypes checks which resources of six types Vigil reads after events
 // about tags or scaling. It reads all resources of a type only if the event does not tell which
 // resources, of this or of another type, the call changed.
 func TestTagEventDoesNotReadOtherTypes(t *testing.T) {
 	t.Parallel()
-	checkedTypes := []posture.EntityType{"AWS.DynamoDB.Table", "AWS.EC2.Instance", "AWS.EFS.FileSystem", "AWS.RDS.DBInstance", "AWS.SecretsManager.Secret"}
+	checkedTypes := []posture.EntityType{"AWS.DynamoDB.Table", "AWS.EC2.Instance", "AWS.EFS.FileSystem", "AWS.RDS.DBInstance", "AWS.SSM.Document", "AWS.SecretsManager.Secret"}
 	for _, c := range []struct {
 		source, call, parameters string
 		want                     []posture.Target
 	}{
-		// The tagged resource has none of the five types.
+		// The tagged resource has none of the six types.
 		{"rds", "AddTagsToResource", `{"resourceName": "arn:aws:rds:eu-west-1:123456789012:snapshot:s"}`, nil},
 		{"ec2", "CreateTags", `{"resourcesSet": {"items": [{"resourceId": "vol-0a1b2c3d"}]}, "tagSet": {"items": [{"key": "env", "value": "prod"}]}}`, nil},
 		{"elasticfilesystem", "TagResource", `{"resourceId": "fsap-0a1b2c3d"}`, nil},
+		{"ssm", "AddTagsToResource", `{"resourceType": "Parameter", "resourceId": "/app/key"}`, nil},
 		// The event names a resource of one of the types.
 		{"ec2", "DeleteTags", `{"resourcesSet": {"items": [{"resourceId": "i-0a1b2c3d"}]}}`, []posture.Target{{Type: "AWS.EC2.Instance", Region: "eu-west-1", Name: "i-0a1b2c3d"}}},
 		// The name db does not identify the secret; its ARN would. The ARN in the tag does not count as the tagged resource.
@@ -195,7 +200,7 @@ func TestTagEventReadsTheTaggedResource(t *testing.T) {
 		for _, declaredEvent := range d.Events {
 			source, _, _ := strings.Cut(declaredEvent.Source, ".")
 			tagCall := slices.IndexFunc(declaredEvent.Names, func(name string) bool { return detail{EventName: name}.changesTags() })
-			if tagCall < 0 || slices.Contains([]string{"iam", "autoscaling", "lightsail"}, source) { // these name resources by their names
+			if tagCall < 0 || slices.Contains([]string{"iam", "autoscaling", "lightsail", "ssm"}, source) { // these name resources by their names
 				continue
 			}
 			name, text := taggedResource(d.Declared, vars)
