@@ -64,8 +64,9 @@ func (f findingFilters) without(field string) (findingFilters, bool) {
 		f.Status, f.Statuses = nil, nil
 	case "issuppressed":
 		f.IsSuppressed = nil
-	case "entityid", "objectid", "objecttype":
+	case "entityid", "objectid":
 		f.ObjectIDs = nil
+	case "objecttype": // no filter is on this field
 	case strings.ToLower(facetOfFrameworks):
 		f.ComplianceFrameworkIDs, f.FrameworkIDs = nil, nil
 	default:

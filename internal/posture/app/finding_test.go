@@ -154,6 +154,12 @@ func TestFacetCountsIgnoreTheirOwnFilter(t *testing.T) {
 			t.Errorf("frameworks: %s", low.text)
 		}
 		i.want(400, "POST", findings, object{"facets": []string{"nonsense"}})
+		// objectIds filters by id, not by type.
+		one := i.want(200, "POST", findings, object{"filters": object{"objectIds": []string{"my.bucket-1"}}, "facets": []string{"objectType", "objectId"}})
+		facets, _ = one.body["facets"].(object)
+		if count("objectType", "AWS.S3.Bucket") != 1.0 || count("objectId", "my.bucket-2") != 1.0 {
+			t.Errorf("facets of one resource: %s", one.text)
+		}
 	})
 }
 
