@@ -26,11 +26,12 @@ func (r *Reader) candidateIDs(p posture.Provider, account posture.AccountID, reg
 	return []posture.EntityID{t.Type.ID(account, region, t.Name), t.Type.ID(account, posture.Global, t.Name)}
 }
 
-// A neighbour is the target of an edge that was added or removed.
+// A neighbour is the target of edges that were added or removed.
 type neighbour struct {
 	id    posture.EntityID
-	types []posture.EntityType // the types that the edge's declaration permits
-	added bool
+	types []posture.EntityType // the types that the declarations of the edges permit
+	// Both are true if the neighbour moved from one resource of the batch to another.
+	added, removed bool
 }
 
 // changedNeighbours returns the neighbours to read because an edge was added or
@@ -68,8 +69,8 @@ func (r *Reader) changedNeighbours(ctx context.Context, access posture.Access, r
 	var targets []posture.Target
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		e, stored := known[id]
-		// An added edge to a stored entity and a removed edge to a missing one leave the neighbour as it is.
-		if stored == changed[id].added {
+		// An added edge alone leaves a stored neighbour as it is, and a removed edge alone a missing one.
+		if stored && !changed[id].removed || !stored && !changed[id].added {
 			continue
 		}
 		if t, ok := changed[id].target(access.Account, e); ok && len(targets) < maxNeighbours && !slices.Contains(targets, t) {
@@ -85,7 +86,8 @@ func compareEdges(d collect.Declaration, before, after []posture.Edge, changed m
 	add := func(e posture.Edge, added bool) {
 		for _, declared := range d.Edges {
 			if declared.Label == e.Label {
-				changed[e.To] = neighbour{e.To, append(changed[e.To].types, declared.To...), added}
+				n := changed[e.To] // other resources of the batch may have changed edges to it
+				changed[e.To] = neighbour{e.To, append(n.types, declared.To...), n.added || added, n.removed || !added}
 			}
 		}
 	}
