@@ -75,6 +75,12 @@ func (p *sessionPool) put(ref posture.AccountRef, credential string, opened coll
 	p.retire(p.open[ref])
 	s := &pooledSession{Session: opened, pool: p, credential: credential, expires: p.now().Add(sessionTTL), users: 1}
 	p.open[ref] = s
+	// Without a timer, the credentials of an account would stay in memory until the next event.
+	time.AfterFunc(sessionTTL, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.evictExpired()
+	})
 	return s
 }
 
@@ -82,7 +88,7 @@ func (p *sessionPool) put(ref posture.AccountRef, credential string, opened coll
 func (p *sessionPool) evictExpired() {
 	now := p.now()
 	for ref, s := range p.open {
-		if now.After(s.expires) {
+		if !now.Before(s.expires) {
 			delete(p.open, ref)
 			p.retire(s)
 		}
