@@ -98,7 +98,11 @@ func (c *Catalog) expandAzure(t *Type) error {
 	}
 	t.Get = &Stage{Request: t.request("$name", version)}
 	t.Tags = Exprs{mustPath("tags")}
-	t.Events = append(Events{{Source: t.arm(), Names: []string{"write", "delete"}}}, t.Events...)
+	events := Events{{Source: t.arm(), Names: []string{"write", "delete"}}}
+	if len(t.Inside) > 0 { // a write of the parent can change them all
+		events = append(events, Event{Source: c.byType[t.In].arm(), Names: []string{"write"}})
+	}
+	t.Events = append(events, t.Events...)
 	if t.Identity {
 		t.addIdentity()
 	}

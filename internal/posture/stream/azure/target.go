@@ -39,6 +39,12 @@ func pick(x *change.Index, all []level, current level, verb string) []posture.Ta
 	}
 	var found []posture.Target
 	for _, d := range x.Of(current.kind, verb) {
+		if strings.HasPrefix(ownKind(d), current.kind+"/") { // its resources are inside the current one, which does not tell which of them changed
+			if current == all[0] {
+				found = append(found, posture.Target{Type: d.Type, Region: posture.Global})
+			}
+			continue
+		}
 		// Several declarations may name the same part, such as the diagnostic settings of
 		// vaults and of servers. Only those apply whose own type is the resource's or a parent's.
 		if !slices.ContainsFunc(all, func(l level) bool { return l.kind == ownKind(d) }) {
