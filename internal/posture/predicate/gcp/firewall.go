@@ -220,7 +220,7 @@ type admission struct {
 // admitted returns the sources whose traffic the stages let through to a machine.
 // If asked is true, only what the rule that is marked as asked allows counts.
 func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protocol string, port int) (a admission) {
-	mayBeDenied := false // an earlier rule may deny
+	mayBeDenied := false // an earlier rule may deny, or pass on what later rules deny
 	undecided := ipset.Must("0.0.0.0/0", "::/0")
 	if !n.from.IsEmpty() {
 		undecided = n.from
@@ -232,7 +232,11 @@ func (n *Network) admitted(stages [][]rule, machine []string, asked bool, protoc
 				continue // another rule that opens the port does not matter for the asked one
 			}
 			if r.unclear != "" {
-				if !asked || r.asked {
+				switch {
+				case r.verdict == "deny": // it matters only for what a later rule allows
+				case r.verdict == "goto_next":
+					passed = passed.Union(remaining)
+				case !asked || r.asked:
 					a.perhaps = a.perhaps.Union(remaining)
 				}
 				a.why = cmp.Or(a.why, r.unclear)
