@@ -15,7 +15,7 @@ import (
 
 // MatchesEvery decides whether the filter matches every log entry of a template. The template is
 // a log entry in which null stands for any value: a filter that compares such a field with a
-// value leaves some entries out.
+// value leaves some entries out. The fields below a null may be missing.
 func (f LogFilter) MatchesEvery(template gjson.Result) predicate.Answer {
 	if f.root == nil {
 		return predicate.Of(true, "an empty filter matches everything")
@@ -118,28 +118,39 @@ func (n logID) matches(template gjson.Result, negated bool) predicate.Answer {
 }
 
 func (n logSearch) matches(template gjson.Result, negated bool) predicate.Answer {
-	return anyLeaf(logLeaves(template), negated, func(leaf gjson.Result) bool { return containsFold(leaf.String(), n.text) })
+	contains := func(leaf gjson.Result) bool { return containsFold(leaf.String(), n.text) }
+	return anyLeaf(logLeaves(template), negated, contains, predicate.Of(false, ""))
 }
 
 func (c logComparison) matches(template gjson.Result, negated bool) predicate.Answer {
-	values := logValues(template, c.field)
+	values, certain := logValues(template, c.field)
 	if c.exists {
+		if len(values) > 0 && !certain && !negated {
+			return c.mayBeMissing()
+		}
 		return predicate.Of((len(values) > 0) != negated, "")
 	}
 	if len(c.field) == 1 && sameName(c.field[0], "severity") {
 		return c.severity(template.Get("severity").String(), negated)
 	}
+	if len(values) == 0 && c.comparesDefault() {
+		return predicate.NotKnown(c.name() + " has a default value, whose comparison is not supported")
+	}
 	var leaves []gjson.Result
 	for _, v := range values {
 		if v.IsObject() && c.operator != ":" {
-			return predicate.NotKnown("the comparison of " + strings.Join(c.field, ".") + " with a value is not supported")
+			return predicate.NotKnown("the comparison of " + c.name() + " with a value is not supported")
 		}
 		leaves = append(leaves, logLeaves(v)...)
 	}
 	// An order is not evaluated. If the values are nulls only, anyLeaf answers no without a comparison:
 	// some values satisfy the order, others do not.
 	if strings.ContainsAny(c.operator, "<>") && slices.ContainsFunc(leaves, fixed) {
-		return predicate.NotKnown("the comparison " + c.operator + " of " + strings.Join(c.field, ".") + " is not supported")
+		return predicate.NotKnown("the comparison " + c.operator + " of " + c.name() + " is not supported")
+	}
+	every := c.matchesAnyValue()
+	if every.Truth == predicate.Yes && !certain {
+		every = c.mayBeMissing()
 	}
 	return anyLeaf(leaves, negated, func(leaf gjson.Result) bool {
 		switch c.operator {
@@ -149,14 +160,58 @@ func (c logComparison) matches(template gjson.Result, negated bool) predicate.An
 			return containsFold(leaf.String(), c.value)
 		}
 		return c.pattern.MatchString(leaf.String())
-	})
+	}, every)
 }
 
-// matches treats a field that the template lacks as unknown: the documentation does not say how an
-// inequality compares it.
+func (c logComparison) name() string { return strings.Join(c.field, ".") }
+
+func (c logComparison) mayBeMissing() predicate.Answer {
+	return predicate.NotKnown("log entries may lack " + c.name())
+}
+
+// matchesAnyValue decides whether the comparison holds for all values of a field.
+func (c logComparison) matchesAnyValue() predicate.Answer {
+	switch {
+	case c.operator == ":":
+		return predicate.Of(c.value == "", "")
+	case c.operator != "=~":
+		return predicate.Of(false, "")
+	case matchesAnyText(c.pattern.String()):
+		return predicate.Of(true, "")
+	case !c.pattern.MatchString("x"):
+		return predicate.Of(false, "") // an example of a value that is left out
+	}
+	return predicate.NotKnown("it is not known whether the regular expression matches all values of " + c.name())
+}
+
+// logMaps are the beginnings of fields that have no default values. All other fields are defined
+// in LogEntry: if an entry lacks one, its default value is compared.
+// https://cloud.google.com/logging/docs/view/logging-query-language#missing_fields
+var logMaps = []string{"protoPayload", "jsonPayload", "labels", "resource", "metadata"}
+
+// comparesDefault reports whether the result for an entry without the field depends on the
+// default value of the field.
+func (c logComparison) comparesDefault() bool {
+	if c.startsWith(logMaps...) {
+		return false
+	}
+	isDefault := slices.Contains([]string{"", "0", "0s", "false"}, strings.ToLower(c.value))
+	return isDefault || c.operator != "=" && c.operator != ":"
+}
+
+// startsWith reports whether the field, which must have a name, is in one of these fields of an entry.
+func (c logComparison) startsWith(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return sameName(c.field[0], name) })
+}
+
+// matches fails for a field that the payload of the template lacks, as every comparison of a
+// missing field does. Labels that the template lacks are unknown, because entries may have more.
 func (c logDiffers) matches(template gjson.Result, negated bool) predicate.Answer {
-	if len(logValues(template, c.field)) == 0 {
-		return predicate.NotKnown("log entries may lack " + strings.Join(c.field, "."))
+	if values, _ := logValues(template, c.field); len(values) == 0 {
+		if c.startsWith("protoPayload", "jsonPayload") {
+			return predicate.Of(negated, "")
+		}
+		return c.mayBeMissing()
 	}
 	return c.logComparison.matches(template, !negated)
 }
@@ -192,37 +247,47 @@ func (c logComparison) severity(of string, negated bool) predicate.Answer {
 }
 
 // anyLeaf decides whether one of the values matches in every entry, or none if negated. A null
-// matches in some entries and not in others: it alone never makes the answer yes, and it makes
-// the negated answer no.
-func anyLeaf(leaves []gjson.Result, negated bool, matches func(gjson.Result) bool) predicate.Answer {
-	if slices.ContainsFunc(leaves, func(leaf gjson.Result) bool { return fixed(leaf) && matches(leaf) }) {
+// matches in some entries and not in others, unless every, the answer for all values, is yes or
+// unknown: otherwise it alone never makes the answer yes. It makes the negated answer no.
+func anyLeaf(leaves []gjson.Result, negated bool, matches func(gjson.Result) bool, every predicate.Answer) predicate.Answer {
+	switch null := slices.ContainsFunc(leaves, func(leaf gjson.Result) bool { return !fixed(leaf) }); {
+	case slices.ContainsFunc(leaves, func(leaf gjson.Result) bool { return fixed(leaf) && matches(leaf) }):
 		return predicate.Of(!negated, "")
+	case null && !negated:
+		return every
+	case null:
+		return predicate.Of(false, "")
 	}
-	return predicate.Of(negated && !slices.ContainsFunc(leaves, func(leaf gjson.Result) bool { return !fixed(leaf) }), "")
+	return predicate.Of(negated, "")
 }
 
 // fixed reports whether a value of a template stands for itself and not for any value.
 func fixed(leaf gjson.Result) bool { return leaf.Type != gjson.Null }
 
 // logValues returns the values of a field. A list has the values of its elements, and a null,
-// which stands for any value, has every field.
-func logValues(v gjson.Result, path []string) (values []gjson.Result) {
+// which stands for any value, may have every field. certain reports whether every entry has the
+// field.
+func logValues(v gjson.Result, path []string) (values []gjson.Result, certain bool) {
+	add := func(member gjson.Result, path []string) {
+		more, sure := logValues(member, path)
+		values, certain = append(values, more...), certain || sure
+	}
 	switch {
 	case v.IsArray():
 		for _, element := range v.Array() {
-			values = append(values, logValues(element, path)...)
+			add(element, path)
 		}
 	case len(path) == 0 || !fixed(v):
-		values = append(values, v)
+		return []gjson.Result{v}, len(path) == 0
 	default:
 		v.ForEach(func(name, member gjson.Result) bool {
 			if sameName(name.String(), path[0]) {
-				values = append(values, logValues(member, path[1:])...)
+				add(member, path[1:])
 			}
 			return true
 		})
 	}
-	return values
+	return values, certain
 }
 
 // logLeaves returns all values within a value that are neither objects nor lists.
