@@ -1,16 +1,24 @@
 package azure
 
 import (
+	"slices"
+
 	"vigil/internal/posture"
 	"vigil/internal/sim/world"
 )
 
+type directoryRole struct{ template, name string }
+
 // roles are the assigned directory roles.
-var roles = []struct{ template, name string }{
+var roles = []directoryRole{
 	{"62e90394-69f5-4237-9190-012177145e10", "Global Administrator"},
 	{"194ae4cb-b126-40b2-bd5b-6091b380977d", "Security Administrator"},
 	{"88d8e3e3-8f55-4a1e-953a-9b9898b8876b", "Directory Readers"},
 }
+
+// inactiveRole is a role with full access that has not been activated: a user is eligible for it,
+// and nobody is assigned it.
+var inactiveRole = directoryRole{"e8611ab8-c189-46e8-94e1-60213ab1f814", "Privileged Role Administrator"}
 
 func (c *Cloud) roleID(tenant string, i int) string {
 	return c.options.Seed.With(tenant).With("directory role").UUID(i)
@@ -48,8 +56,11 @@ func (c *Cloud) groupID(tenant string, i int) string {
 // groupMembers returns the numbers of the users in the group that has a role.
 func (c *Cloud) groupMembers() []int { return c.someUsers(3) }
 
-// eligible returns the numbers of the users who are eligible for a role.
+// eligible returns the numbers of the users who are eligible for the role eligibleRole.
 func (c *Cloud) eligible() []int { return c.someUsers(7) }
+
+// eligibleInactive returns the numbers of the users who are eligible for inactiveRole.
+func (c *Cloud) eligibleInactive() []int { return c.someUsers(10) }
 
 func (c *Cloud) someUsers(numbers ...int) (all []int) {
 	for _, u := range numbers {
@@ -60,7 +71,17 @@ func (c *Cloud) someUsers(numbers ...int) (all []int) {
 	return all
 }
 
-// holders returns the numbers of all users who have a role or are eligible for
+// administrators returns the numbers of the users who have a role with full access, or are
+// eligible for one. A user can be in the list several times.
+func (c *Cloud) administrators() []int {
+	all := c.eligibleInactive()
+	for role := range privilegedRoles {
+		all = append(all, c.holders(role)...)
+	}
+	return all
+}
+
+// holders returns the numbers of all users who have an assigned role or are eligible for
 // it.
 func (c *Cloud) holders(role int) []int {
 	all := c.members(role)
@@ -133,9 +154,20 @@ var collections = map[string]collection{
 	// Members are answered by answerMembers and answerGroupMembers.
 	"directoryRoles/members":   {},
 	"groups/transitiveMembers": {},
-	"roleManagement/directory/roleEligibilityScheduleInstances": {count: func(c *Cloud) int { return len(c.eligible()) }, make: func(c *Cloud, tenant string, i int) world.Object {
-		return world.Obj("id", c.options.Seed.With(tenant).With("eligible").UUID(i), "principalId", c.userID(tenant, c.eligible()[i]), "roleDefinitionId", roles[eligibleRole].template)
+	"directoryRoleTemplates": {noQueryOptions: true, count: constantCount(len(roles) + 1), make: func(_ *Cloud, _ string, i int) world.Object {
+		r := append(slices.Clone(roles), inactiveRole)[i]
+		return world.Obj("id", r.template, "displayName", r.name)
 	}},
+	"roleManagement/directory/roleEligibilityScheduleInstances": {
+		count: func(c *Cloud) int { return len(c.eligible()) + len(c.eligibleInactive()) },
+		make: func(c *Cloud, tenant string, i int) world.Object {
+			user, role := append(c.eligible(), c.eligibleInactive()...)[i], inactiveRole
+			if i < len(c.eligible()) {
+				role = roles[eligibleRole]
+			}
+			return world.Obj("id", c.options.Seed.With(tenant).With("eligible").UUID(i), "principalId", c.userID(tenant, user), "roleDefinitionId", role.template)
+		},
+	},
 	"identity/conditionalAccess/policies": {count: constantCount(policyCount), make: func(c *Cloud, tenant string, i int) world.Object {
 		state := "enabled"
 		if i == 0 && c.directoryViolates(tenant, "azure-entra-security-defaults") {

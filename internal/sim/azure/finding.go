@@ -158,12 +158,10 @@ func (c *checker) directory() iter.Seq[world.Finding] {
 		if object("policies/authorizationPolicy", 0).Flag("defaultUserRolePermissions", "allowedToCreateApps") && !yield(world.Finding{Rule: "azure-entra-users-register-apps", Entity: tenantEntity}) {
 			return
 		}
-		for role := range privilegedRoles {
-			for _, u := range c.holders(role) {
-				report := object("reports/authenticationMethods/userRegistrationDetails", u)
-				if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: c.entity("Azure.Entra.User", c.userID(tenant, u))}) {
-					return
-				}
+		for _, u := range c.administrators() {
+			report := object("reports/authenticationMethods/userRegistrationDetails", u)
+			if !report.Flag("isMfaRegistered") && !yield(world.Finding{Rule: "azure-entra-privileged-mfa", Entity: c.entity("Azure.Entra.User", c.userID(tenant, u))}) {
+				return
 			}
 		}
 	}

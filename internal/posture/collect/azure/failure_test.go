@@ -245,6 +245,30 @@ func TestServiceNotEnabledIsNoError(t *testing.T) {
 	}
 }
 
+// TestUnlistedEligibleRolesAreUnknown denies the eligible roles only to the list of directory roles. The
+// list then lacks a role for which a user is eligible but that nobody is assigned.
+func TestUnlistedEligibleRolesAreUnknown(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t, simazure.Options{Size: 30})
+	r.fault(t, gateway.Fault{Match: gateway.Call{Action: "roleManagement/directory/roleEligibilityScheduleInstances/read"}, Kind: gateway.Deny, Times: 1})
+	users, err := list(t, r.open(t, r.access(0)), "Azure.Entra.User")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := 0
+	for id, u := range users {
+		for _, p := range property(u, "MEMBER_OF") {
+			if p.Type != posture.UnknownProperty || !strings.Contains(p.Error, "Privileged Role Administrator") {
+				t.Errorf("%s: %+v, want that Privileged Role Administrator could not be read", id, p)
+			}
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		t.Errorf("the directory roles of all %d users are known", len(users))
+	}
+}
+
 // recordingLimiter is a limiter that records its calls.
 type recordingLimiter struct {
 	mu        sync.Mutex

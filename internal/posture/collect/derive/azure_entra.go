@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -17,6 +18,10 @@ const azureDirectoryRole posture.EntityType = "Azure.Entra.DirectoryRole"
 
 var azureMemberEdge = resource.Edge{Label: "MEMBER_OF", To: resource.EntityTypes{azureDirectoryRole}, Doc: "The directory roles that it is assigned."}
 
+// azureActiveRoles is the call that lists the directory roles that have been activated in the
+// tenant. A role is activated when it is first assigned, but not when a principal becomes eligible.
+var azureActiveRoles = resource.Request{Call: "graph:/v1.0/directoryRoles", Permission: "Directory.Read.All"}
+
 // azureRoleMembers is the call that lists the members of a directory role.
 var azureRoleMembers = resource.Request{
 	Call: "graph:/v1.0/directoryRoles/${id}/members", Permission: "Directory.Read.All", Input: resource.NewInput("$select", "id"),
@@ -27,6 +32,76 @@ var azureRoleMembers = resource.Request{
 var azureEligibleRoles = resource.Request{
 	Call: "graph:/v1.0/roleManagement/directory/roleEligibilityScheduleInstances", Permission: "RoleEligibilitySchedule.Read.Directory",
 	Input: resource.NewInput("$select", "principalId,roleDefinitionId", "$expand", "principal"),
+}
+
+// azureRoleTemplates is the call that lists the templates of all built-in directory roles.
+var azureRoleTemplates = resource.Request{Call: "graph:/v1.0/directoryRoleTemplates", Permission: "Directory.Read.All"}
+
+// azureTemplateNames returns the names of the built-in directory roles by the id of their template,
+// in lower case, which is also the id of the role definition.
+func azureTemplateNames(ctx context.Context, c resource.Caller) (map[string]string, error) {
+	all, err := c.Once("directory role templates", func() (any, error) {
+		pages, err := c.Call(ctx, azureRoleTemplates, nil)
+		names := map[string]string{}
+		for _, page := range pages {
+			for _, t := range page.Get("value").Array() {
+				names[strings.ToLower(t.Get("id").String())] = t.Get("displayName").String()
+			}
+		}
+		return names, err
+	})
+	return all.(map[string]string), err
+}
+
+// azureDirectoryRoles lists the activated directory roles, and the built-in roles that somebody is
+// eligible for but that have not been activated. Such a role has no id of its own yet: its id is
+// that of its template.
+func azureDirectoryRoles(ctx context.Context, c resource.Caller, _ []resource.Item) (all []resource.Item, err error) {
+	pages, err := c.Call(ctx, azureActiveRoles, nil)
+	if err != nil {
+		return nil, err
+	}
+	listed := map[string]bool{} // by template
+	for _, page := range pages {
+		for _, role := range page.Get("value").Array() {
+			listed[strings.ToLower(role.Get("roleTemplateId").String())] = true
+			all = append(all, resource.Item{Result: role})
+		}
+	}
+	// azureReadRoles makes the same calls. If one fails, the roles of the principals are unknown.
+	pages, err = c.Call(ctx, azureEligibleRoles, nil)
+	if err != nil && collect.IsFatal(err) {
+		return nil, err
+	}
+	for _, page := range pages {
+		for _, e := range page.Get("value").Array() {
+			template := strings.ToLower(e.Get("roleDefinitionId").String())
+			if listed[template] {
+				continue
+			}
+			listed[template] = true
+			names, err := azureTemplateNames(ctx, c)
+			if err != nil && collect.IsFatal(err) {
+				return nil, err
+			}
+			name, builtIn := names[template]
+			if !builtIn && !azure.PrivilegedDirectoryRole(template) {
+				continue // a custom role
+			}
+			all = append(all, azureInactiveRole(template, name))
+		}
+	}
+	return all, nil
+}
+
+// azureInactiveRole returns the item of a directory role that has not been activated.
+func azureInactiveRole(template, name string) resource.Item {
+	id := string(gjson.AppendJSONString(nil, template))
+	text := `{"id":` + id + `,"roleTemplateId":` + id + `,"notActivated":true`
+	if name != "" {
+		text += `,"displayName":` + string(gjson.AppendJSONString(nil, name))
+	}
+	return resource.Item{Result: gjson.Parse(text + "}")}
 }
 
 // azureMemberOf adds the directory roles of a user, group or service principal.
@@ -138,6 +213,9 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 		template := items[i].Get("roleTemplateId").String()
 		templates[strings.ToLower(template)] = role
 		holders.privileged[role] = azure.PrivilegedDirectoryRole(template)
+		if items[i].Get("notActivated").Bool() {
+			continue // nobody is assigned the role
+		}
 		pages, err := in.Caller.Call(in.Ctx, azureRoleMembers, &items[i])
 		if err != nil {
 			return nil, err
@@ -154,8 +232,16 @@ func azureReadRoles(in resource.FunctionInput) (*azureRoleHolders, error) {
 	}
 	for _, page := range pages {
 		for _, e := range page.Get("value").Array() {
-			if role, ok := templates[strings.ToLower(e.Get("roleDefinitionId").String())]; ok {
+			template := strings.ToLower(e.Get("roleDefinitionId").String())
+			if role, ok := templates[template]; ok {
 				addWithMembers(e.Get("principalId").String(), e.Get("principal.@odata\\.type").String(), role)
+				continue
+			}
+			switch names, err := azureTemplateNames(in.Ctx, in.Caller); {
+			case err != nil: // it may be a built-in role
+				noteUnread("the templates of directory roles", err)
+			case names[template] != "": // azureDirectoryRoles could not read the eligible assignments
+				noteUnread("the directory role "+names[template], collect.ErrGone)
 			}
 		}
 	}

@@ -137,6 +137,7 @@ func Functions() resource.Functions {
 			"aws.trustedPrincipals": awsTrustedPrincipals,
 			"aws.webACLScopes":      awsWebACLScopes,
 			"azure.cidrRanges":      {Reads: []posture.EntityType{azureNetworkSecurityGroup}, Apply: azureCIDRRanges},
+			"azure.directoryRoles":  {Calls: []string{azureActiveRoles.Call, azureEligibleRoles.Call, azureRoleTemplates.Call}, Apply: azureDirectoryRoles},
 			"azure.principals":      {Calls: []string{azureEligible.Call}, Reads: []posture.EntityType{azureRoleAssignment}, Apply: azurePrincipals},
 			"azure.usedRoles":       {Calls: []string{azureEligible.Call}, Reads: []posture.EntityType{azureRoleAssignment}, Apply: azureUsedRoles},
 			"gcp.cidrRanges":        gcpCIDRRanges,
