@@ -216,6 +216,9 @@ func (c *cloud) everyAnswer(t *testing.T) map[string][]any {
 		if strings.Contains(address, "/storage/v1/b") && !strings.Contains(address, "{bucket}") {
 			address += "?project=" + p.ID
 		}
+		if strings.HasSuffix(address, "/firewallPolicies/getEffectiveFirewalls") {
+			address += "?network=" + url.QueryEscape("https://www.googleapis.com/compute/v1/projects/"+p.ID+"/global/networks/vpc-00001")
+		}
 		for _, filled := range fill(address, p) {
 			status, answer := c.send(t, verb, filled)
 			if status != http.StatusOK {
@@ -264,7 +267,7 @@ func samples(collection string, p gcp.Project) []string {
 var singleNames = map[string]string{
 	"alloydb clusters": "alloy-00000", "alloydb instances": "primary-00000", "bigtableadmin instances": "bigtable-00000", "cloudscheduler jobs": "cron-00000", "datafusion instances": "fusion-00000",
 	"dataproc clusters": "spark-00000", "firestore databases": "store-00000", "iam providers": "github-00000", "memcache instances": "memcache-00000", "notebooks instances": "notebook-00000",
-	"pubsub schemas": "schema-00000", "pubsub snapshots": "snap-00000", "redis clusters": "cache-00000", "run jobs": "job-00000", "spanner databases": "db-00000", "spanner instances": "spanner-00000",
+	"pubsub schemas": "schema-00000", "pubsub snapshots": "snap-00000", "redis clusters": "cache-00000", "compute regions": "us-central1", "run jobs": "job-00000", "spanner databases": "db-00000", "spanner instances": "spanner-00000",
 	"workflows workflows": "workflow-00000",
 }
 

@@ -2,6 +2,7 @@ package gcp
 
 import (
 	"net/http"
+	"path"
 	"strings"
 
 	"vigil/internal/sim/world"
@@ -78,24 +79,41 @@ var hierarchyRoutes = []route{
 // That of the organisation denies port 23 and delegates all other decisions;
 // that of the network delegates all decisions.
 func effectiveFirewalls(x *call) (world.Object, *failure) {
-	if _, ok := x.address(networkType).get(x.args["name"]); !ok {
-		return nil, notFound(x.args["name"])
+	rules, policies, failed := firewallsOf(x, x.args["name"])
+	return world.Obj("firewalls", rules, "firewallPolicys", policies), failed
+}
+
+// regionalFirewalls returns the same for a region of a network, and a policy of the region, which
+// delegates all decisions.
+func regionalFirewalls(x *call) (world.Object, *failure) {
+	rules, policies, failed := firewallsOf(x, path.Base(x.query.Get("network")))
+	policies = append(policies, world.Obj("name", "regional-policy", "type", "NETWORK_REGIONAL", "rules", world.Items(inboundRule(100, "goto_next", "all"))))
+	return world.Obj("firewalls", rules, "firewallPolicys", policies), failed
+}
+
+// firewallsOf returns the firewall rules of a network and the policies that apply to all regions.
+func firewallsOf(x *call, network string) (rules, policies []any, failed *failure) {
+	if _, ok := x.address(networkType).get(network); !ok {
+		return nil, nil, notFound(network)
 	}
-	rules := []any{}
+	rules = []any{}
 	x.address(firewallType).list(0, -1, func(_ string, o world.Object) bool {
-		if strings.HasSuffix(o.Text("network"), "/"+x.args["name"]) {
+		if strings.HasSuffix(o.Text("network"), "/"+network) {
 			rules = append(rules, o.Visible())
 		}
 		return true
 	})
-	rule := func(priority int, action, protocol string, ports ...string) world.Object {
-		layer := world.Obj("ipProtocol", protocol)
-		if len(ports) > 0 {
-			layer = world.Obj("ipProtocol", protocol, "ports", world.Items(ports...))
-		}
-		return world.Obj("priority", priority, "action", action, "direction", "INGRESS", "match", world.Obj("srcIpRanges", world.Items("0.0.0.0/0"), "layer4Configs", world.Items(layer)))
+	return rules, world.Items(
+		world.Obj("name", "770000000001", "displayName", "organization", "type", "HIERARCHY", "rules", world.Items(inboundRule(100, "deny", "tcp", "23"), inboundRule(200, "goto_next", "all"))),
+		world.Obj("name", "network-policy", "type", "NETWORK", "rules", world.Items(inboundRule(100, "goto_next", "all"))),
+	), nil
+}
+
+// inboundRule returns a rule of a firewall policy for traffic from everywhere.
+func inboundRule(priority int, action, protocol string, ports ...string) world.Object {
+	layer := world.Obj("ipProtocol", protocol)
+	if len(ports) > 0 {
+		layer = world.Obj("ipProtocol", protocol, "ports", world.Items(ports...))
 	}
-	return world.Obj("firewalls", rules, "firewallPolicys", world.Items(world.Obj("name", "770000000001", "displayName", "organization", "shortName", "organization", "type", "HIERARCHY", "rules", world.Items(
-		rule(100, "deny", "tcp", "23"), rule(200, "goto_next", "all"))),
-		world.Obj("name", "network-policy", "type", "NETWORK", "rules", world.Items(rule(100, "goto_next", "all"))))), nil
+	return world.Obj("priority", priority, "action", action, "direction", "INGRESS", "match", world.Obj("srcIpRanges", world.Items("0.0.0.0/0"), "layer4Configs", world.Items(layer)))
 }

@@ -41,6 +41,7 @@ func computeRoutes() []route {
 		}
 	}
 	all = append(all, route{"compute.networks.getEffectiveFirewalls", http.MethodGet, base + "/global/networks/{name}/getEffectiveFirewalls", "compute.networks.getEffectiveFirewalls", effectiveFirewalls})
+	all = append(all, route{"compute.regionNetworkFirewallPolicies.getEffectiveFirewalls", http.MethodGet, base + "/regions/{region}/firewallPolicies/getEffectiveFirewalls", "compute.networks.getRegionEffectiveFirewalls", regionalFirewalls})
 	return append(all, route{"compute.networks.get", http.MethodGet, base + "/global/networks/{name}", "compute.networks.get", get(networkType)})
 }
 

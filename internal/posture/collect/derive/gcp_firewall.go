@@ -19,36 +19,36 @@ import (
 // on the network only.
 var gcpEffectiveFirewalls = gcpRequest("compute/v1/${network}/getEffectiveFirewalls", "{}", "compute.networks.getEffectiveFirewalls")
 
-// gcpFirewallsOf returns the rules and policies that apply to traffic into a network. It reads
-// them once per network. When they cannot be read, refused is the error, and n.Unread its text,
-// which makes undecided answers about the network unknown.
-func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, refused, err error) {
+// gcpRegionalFirewalls is the call that returns the same for a region of a network, with the
+// firewall policies of the region.
+var gcpRegionalFirewalls = gcpRequest("compute/v1/${project}/regions/${region}/firewallPolicies/getEffectiveFirewalls", "network: ${url}", "compute.networks.getRegionEffectiveFirewalls")
+
+// gcpFirewallsOf returns the rules and policies that apply to traffic into a region of a network
+// or, without a region, those that apply to all regions. It reads them once per network and
+// region. When they cannot be read, refused is the error, and n.Unread its text, which makes
+// undecided answers about the network unknown.
+func gcpFirewallsOf(in resource.FunctionInput, network, region string) (n gcp.Network, refused, err error) {
 	type outcome struct {
 		network gcp.Network
 		refused error
 	}
 	_, path, _ := strings.Cut(network, "/projects/")
 	path = "projects/" + path
-	read, err := in.Caller.Once("effective firewalls of "+path, func() (any, error) {
-		answers, err := in.Caller.Call(in.Ctx, gcpEffectiveFirewalls, new(gcpItem(map[string]any{"network": path})))
+	project, _, _ := strings.Cut(path, "/global/") // of the network, which can be shared by another project
+	call, what := gcpEffectiveFirewalls, "the effective firewalls of "+path
+	if region != "" {
+		call, what = gcpRegionalFirewalls, what+" in "+region
+	}
+	read, err := in.Caller.Once(what, func() (any, error) {
+		answers, err := in.Caller.Call(in.Ctx, call, new(gcpItem(map[string]any{"network": path, "project": project, "region": region, "url": network})))
 		if err != nil {
 			if collect.IsFatal(err) {
 				return nil, err
 			}
-			err = gcpUnread("the effective firewalls of "+path, err)
+			err = gcpUnread(what, err)
 			return outcome{gcp.Network{Unread: err.Error()}, err}, nil
 		}
-		n := gcp.Network{Self: path}
-		for _, answer := range answers {
-			n.Rules = append(n.Rules, answer.Get("firewalls").Array()...)
-			for _, policy := range answer.Get("firewallPolicys").Array() {
-				if policy.Get("type").String() == "HIERARCHY" {
-					n.Hierarchy = append(n.Hierarchy, policy)
-				} else {
-					n.Policy = append(n.Policy, policy)
-				}
-			}
-		}
+		n := gcpNetworkOf(path, answers)
 		if len(n.Policy) == 0 {
 			return outcome{n, nil}, nil
 		}
@@ -72,6 +72,29 @@ func gcpFirewallsOf(in resource.FunctionInput, network string) (n gcp.Network, r
 	}
 	o := read.(outcome)
 	return o.network, o.refused, nil
+}
+
+// gcpNetworkOf returns a network with its effective firewalls, in order of evaluation.
+func gcpNetworkOf(path string, answers []gjson.Result) gcp.Network {
+	n := gcp.Network{Self: path}
+	var system, regional []gjson.Result
+	for _, answer := range answers {
+		n.Rules = append(n.Rules, answer.Get("firewalls").Array()...)
+		for _, policy := range answer.Get("firewallPolicys").Array() {
+			switch policy.Get("type").String() {
+			case "HIERARCHY":
+				n.Hierarchy = append(n.Hierarchy, policy)
+			case "SYSTEM", "SYSTEM_GLOBAL", "SYSTEM_REGIONAL": // of services such as GKE
+				system = append(system, policy)
+			case "NETWORK_REGIONAL":
+				regional = append(regional, policy)
+			default:
+				n.Policy = append(n.Policy, policy)
+			}
+		}
+	}
+	n.Hierarchy, n.Policy = append(n.Hierarchy, system...), append(n.Policy, regional...)
+	return n
 }
 
 // gcpFirewallOpens adds what a firewall rule opens to the internet after everything with
@@ -100,7 +123,7 @@ var gcpFirewallOpens = resource.Function{
 			answer := questions[property](alone)
 			var refused error
 			if answer.Truth != predicate.No {
-				network, refusedErr, err := gcpFirewallsOf(in, in.Value.Get("network").String())
+				network, refusedErr, err := gcpFirewallsOf(in, in.Value.Get("network").String(), "")
 				if err != nil {
 					return err
 				}
@@ -120,18 +143,21 @@ var gcpFirewallOpens = resource.Function{
 // gcpInternetReachable adds whether an instance is reachable from the internet at its own
 // public address.
 var gcpInternetReachable = resource.Function{
-	Properties:  []resource.Property{{Name: "internetReachable", Kind: resource.Flag, Doc: "The internet at large reaches a port at its public address: firewall rules for it, its tags and service accounts, and firewall policies of network, folders and organisation let it in."}},
+	Properties:  []resource.Property{{Name: "internetReachable", Kind: resource.Flag, Doc: "The internet at large reaches a port at its public address: firewall rules for it, its tags and service accounts, and firewall policies of network, region, folders and organisation let it in."}},
 	Reads:       []posture.EntityType{gcpNetwork},
-	Permissions: []string{gcpEffectiveFirewalls.Permission},
+	Permissions: []string{gcpRegionalFirewalls.Permission},
 	Apply: func(in resource.FunctionInput, b *resource.Builder) error {
 		answer := predicate.Of(false, "")
 		var refused error
+		_, zone, _ := strings.Cut(in.Value.Get("selfLink").String(), "/zones/")
+		zone, _, _ = strings.Cut(zone, "/")
+		region := zone[:max(0, strings.LastIndex(zone, "-"))] // us-central1 of us-central1-a
 		for _, nic := range in.Value.Get("networkInterfaces").Array() {
 			addresses := slices.Concat(texts(nic.Get("accessConfigs.#.natIP")), texts(nic.Get("accessConfigs.#.externalIpv6")), texts(nic.Get("ipv6AccessConfigs.#.externalIpv6")))
 			if len(addresses) == 0 {
 				continue
 			}
-			network, unread, err := gcpFirewallsOf(in, nic.Get("network").String())
+			network, unread, err := gcpFirewallsOf(in, nic.Get("network").String(), region)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 	"vigil/internal/posture/collect/gcp"
 )
 
-var permission = regexp.MustCompile(`^[a-z]+(\.[a-zA-Z]+){1,2}\.(list|get|getIamPolicy|getEffectiveFirewalls)$`)
+var permission = regexp.MustCompile(`^[a-z]+(\.[a-zA-Z]+){1,2}\.(list|get|getIamPolicy|getEffectiveFirewalls|getRegionEffectiveFirewalls)$`)
 
 func declarations() map[posture.EntityType]collect.Declaration {
 	all := map[posture.EntityType]collect.Declaration{}

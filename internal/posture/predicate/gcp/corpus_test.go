@@ -30,6 +30,7 @@ type firewall struct {
 	Org    []string `yaml:"org"`
 	Folder []string `yaml:"folder"`
 	Policy []string `yaml:"policy"`
+	Region []string `yaml:"region"`
 	VPC    []string `yaml:"vpc"`
 	Before bool     `yaml:"before"`
 	Unread string   `yaml:"unread"`
@@ -168,8 +169,10 @@ func (in firewall) network() gcp.Network {
 			n.Hierarchy = append(n.Hierarchy, policy(rules))
 		}
 	}
-	if in.Policy != nil {
-		n.Policy = append(n.Policy, policy(in.Policy))
+	for _, rules := range [][]string{in.Policy, in.Region} {
+		if rules != nil {
+			n.Policy = append(n.Policy, policy(rules))
+		}
 	}
 	for i, text := range in.VPC {
 		n.Rules = append(n.Rules, parse(text).vpc(i))

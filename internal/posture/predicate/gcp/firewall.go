@@ -13,17 +13,17 @@ import (
 	"vigil/internal/posture/predicate/ipset"
 )
 
-// A Network holds the rules that apply to traffic into a VPC network, in order
-// of evaluation: policies of the organisation and folders from the top down, the
-// global network policy, and the network's own rules. With the enforcement order
-// BEFORE_CLASSIC_FIREWALL the network policy is evaluated before the rules,
-// otherwise after them, which is the default.
-// https://cloud.google.com/firewall/docs/firewall-policies-overview
+// A Network holds the rules that apply to traffic into a VPC network, or into one of its regions,
+// in order of evaluation: policies of the organisation and folders from the top down, the global
+// network policy, the regional network policy, and the network's own rules. With the enforcement
+// order BEFORE_CLASSIC_FIREWALL the network policies are evaluated before the rules, otherwise
+// after them, which is the default.
+// https://cloud.google.com/firewall/docs/firewall-policies-rule-eval-order
 type Network struct {
 	Hierarchy []gjson.Result // firewall policies (rules), the organisation's first
-	Policy    []gjson.Result // network firewall policies
+	Policy    []gjson.Result // network firewall policies, the global one first
 	Rules     []gjson.Result // VPC firewall rules
-	Before    bool           // the network policy is evaluated before the rules
+	Before    bool           // the network policies are evaluated before the rules
 	Unread    string         // describes what could not be read, or empty
 	Self      string         // the network: projects/p/global/networks/n
 
@@ -174,7 +174,8 @@ func (n *Network) stages(name string) [][]rule {
 	for _, p := range n.Hierarchy {
 		stages = append(stages, policyRules(p, n.Self))
 	}
-	var vpc, policy []rule
+	var vpc []rule
+	var policies [][]rule
 	for _, r := range n.Rules {
 		for _, part := range vpcRule(r) {
 			part.asked = name != "" && r.Get("name").String() == name
@@ -182,18 +183,18 @@ func (n *Network) stages(name string) [][]rule {
 		}
 	}
 	for _, p := range n.Policy {
-		policy = append(policy, policyRules(p, n.Self)...)
+		policies = append(policies, policyRules(p, n.Self))
 	}
-	for _, stage := range append(stages, policy, vpc) {
+	if n.Before {
+		stages = append(append(stages, policies...), vpc)
+	} else {
+		stages = append(append(stages, vpc), policies...)
+	}
+	for _, stage := range stages {
 		// Among VPC rules of one priority, deny rules come first. Priorities within a policy differ.
 		slices.SortStableFunc(stage, func(a, b rule) int {
 			return cmp.Or(cmp.Compare(a.priority, b.priority), -cmp.Compare(a.verdict, b.verdict))
 		})
-	}
-	if n.Before {
-		stages = append(stages, policy, vpc)
-	} else {
-		stages = append(stages, vpc, policy)
 	}
 	return stages
 }

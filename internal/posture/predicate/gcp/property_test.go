@@ -40,14 +40,14 @@ func drawLines(t *rapid.T, actions []string, understood bool) []string {
 func drawFirewall(t *rapid.T, understood bool) firewall {
 	policyActions := []string{"allow", "deny", "goto_next"}
 	return firewall{
-		Org: drawLines(t, policyActions, understood), Folder: drawLines(t, policyActions, understood), Policy: drawLines(t, policyActions, understood),
+		Org: drawLines(t, policyActions, understood), Folder: drawLines(t, policyActions, understood), Policy: drawLines(t, policyActions, understood), Region: drawLines(t, policyActions, understood),
 		VPC: drawLines(t, []string{"allow", "deny"}, understood), Before: rapid.Bool().Draw(t, "before"),
 	}
 }
 
 // stages are the lists of rules of a firewall.
 func (in *firewall) stages() []*[]string {
-	return []*[]string{&in.Org, &in.Folder, &in.Policy, &in.VPC}
+	return []*[]string{&in.Org, &in.Folder, &in.Policy, &in.Region, &in.VPC}
 }
 
 func (in firewall) clone() firewall {
@@ -63,7 +63,7 @@ func TestDenyNeverOpensPort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawFirewall(t, false)
 		after := before.clone()
-		stage := after.stages()[rapid.IntRange(0, 3).Draw(t, "stage")]
+		stage := after.stages()[rapid.IntRange(0, 4).Draw(t, "stage")]
 		deny := drawLine(t, "deny", true)
 		*stage = append(*stage, deny)
 		if a, b := after.ask(), before.ask(); worse(a, b) {
@@ -78,7 +78,7 @@ func TestAllowNeverClosesPort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawFirewall(t, false)
 		after := before.clone()
-		stage := after.stages()[rapid.IntRange(0, 3).Draw(t, "stage")]
+		stage := after.stages()[rapid.IntRange(0, 4).Draw(t, "stage")]
 		allow := drawLine(t, "allow", false)
 		*stage = append(*stage, allow)
 		if a, b := after.ask(), before.ask(); worse(b, a) {
@@ -92,7 +92,7 @@ func TestLaterAllowOpensNoMore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawFirewall(t, false)
-		stage := rapid.IntRange(0, 3).Draw(t, "stage")
+		stage := rapid.IntRange(0, 4).Draw(t, "stage")
 		allow := drawLine(t, "allow", true)
 		early, late := before.clone(), before.clone()
 		*early.stages()[stage] = append(*early.stages()[stage], allow)
@@ -174,13 +174,13 @@ func TestReachesMatchesPacketSimulation(t *testing.T) {
 // passes simulates a packet from a network of senders to TCP port 22 of a machine with
 // some tags ("network x" or "secure x").
 func (in firewall) passes(sender string, tags []string) bool {
-	order := [][]string{in.Org, in.Folder, in.VPC, in.Policy}
+	order := [][]string{in.Org, in.Folder, in.VPC, in.Policy, in.Region}
 	if in.Before {
-		order = [][]string{in.Org, in.Folder, in.Policy, in.VPC}
+		order = [][]string{in.Org, in.Folder, in.Policy, in.Region, in.VPC}
 	}
 	for i, lines := range order {
 		kind := "secure "
-		if i == 2 && !in.Before || i == 3 && in.Before { // in.VPC
+		if i == 2 && !in.Before || i == 4 && in.Before { // in.VPC
 			kind = "network "
 		}
 		lines = slices.Clone(lines)
