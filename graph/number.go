@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 )
 
 // compareNumbers orders two numbers by value. TinkerPop converts an integer to a float or double
@@ -182,16 +183,11 @@ func pow10(n int64) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
 }
 
+// stripZeros removes the trailing zeros of a number that is not zero.
 func stripZeros(u *big.Int, scale int64) (*big.Int, int64) {
-	ten, r, q := big.NewInt(10), new(big.Int), new(big.Int)
-	for u = new(big.Int).Set(u); u.Sign() != 0; scale-- {
-		q.QuoRem(u, ten, r)
-		if r.Sign() != 0 {
-			break
-		}
-		u, q = q, u
-	}
-	return u, scale
+	digits := u.String()
+	zeros := int64(len(digits) - len(strings.TrimRight(digits, "0")))
+	return new(big.Int).Quo(u, pow10(zeros)), scale - zeros
 }
 
 // decimal returns a finite number as unscaled * 10^-scale. A float that is a whole number is
