@@ -70,16 +70,25 @@ type Unread struct {
 	Why    string
 }
 
-// Progress is called while a run progresses, by one goroutine at a time.
-type Progress func(o Outcome, done int)
+// Progress describes a run that has not ended.
+type Progress struct {
+	Done, Units int // units: those that are done, and all
+	Entities    int
+
+	// Collectors returns the results so far, which can be newer than the numbers. Call it only when
+	// they are needed: an account has thousands of units and hundreds of types. The function that
+	// receives the Progress must not call it, because it would wait for itself.
+	Collectors func() map[posture.EntityType]posture.CollectorResult
+}
 
 // maxErrors is the number of messages that are kept per collector. Further
 // messages would repeat the first ones.
 const maxErrors = 20
 
 // Run collects an account. It returns when all units are done or ctx has ended.
-// Failures are reported in the outcome.
-func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunScope, progress Progress) Outcome {
+// Failures are reported in the outcome. If progress is not nil, Run calls it after each unit, from
+// one goroutine at a time.
+func (r *Runner) Run(ctx context.Context, a posture.Access, scope posture.RunScope, progress func(Progress)) Outcome {
 	source, ok := r.Sources[a.Account.Provider]
 	if !ok {
 		return failedOutcome(fmt.Errorf("no collectors for %s", a.Account.Provider))

@@ -12,7 +12,7 @@ import (
 
 // A tally aggregates the readings of the units of a run.
 type tally struct {
-	progress Progress
+	progress func(Progress)
 	units    int
 
 	mu       sync.Mutex
@@ -33,9 +33,9 @@ type typeTally struct {
 	timeout, failure                   string // of the last unit that timed out, and of the last that failed
 }
 
-func newTally(units int, progress Progress) *tally {
+func newTally(units int, progress func(Progress)) *tally {
 	if progress == nil {
-		progress = func(Outcome, int) {}
+		progress = func(Progress) {}
 	}
 	return &tally{progress: progress, units: units, types: map[posture.EntityType]*typeTally{}}
 }
@@ -76,7 +76,7 @@ func (t *tally) add(u Unit, got reading) {
 	for _, problem := range got.problems {
 		tt.addError(u.Region, problem)
 	}
-	t.progress(Outcome{Status: posture.RunStarted, Collectors: t.results(), Entities: t.entities, Units: t.units}, t.done)
+	t.progress(Progress{Done: t.done, Units: t.units, Entities: t.entities, Collectors: t.results})
 }
 
 // isTimedOut reports whether a unit was not read because the run had ended.
@@ -138,7 +138,10 @@ func (tt *typeTally) result() posture.CollectorResult {
 	return r
 }
 
+// results returns the results so far by type.
 func (t *tally) results() map[posture.EntityType]posture.CollectorResult {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	all := make(map[posture.EntityType]posture.CollectorResult, len(t.types))
 	for name, tt := range t.types {
 		all[name] = tt.result()

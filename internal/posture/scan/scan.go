@@ -91,9 +91,9 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	runner := &collect.Runner{
 		Sources: map[posture.Provider]collect.Source{provider: source}, Recorder: read, Parallel: cmp.Or(o.Parallel, 32), Log: o.Log,
 	}
-	r.Outcome = runner.Run(ctx, o.Access, scope, func(outcome collect.Outcome, done int) {
+	r.Outcome = runner.Run(ctx, o.Access, scope, func(p collect.Progress) {
 		if o.Progress != nil {
-			o.Progress(Progress{Done: done, Units: outcome.Units, Entities: outcome.Entities})
+			o.Progress(Progress{Done: p.Done, Units: p.Units, Entities: p.Entities})
 		}
 	})
 	if ctx.Err() != nil {

@@ -2,7 +2,7 @@ package sweep
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"vigil/internal/fault"
@@ -12,26 +12,20 @@ import (
 
 // A leaseKeeper renews the lease of a run and saves its progress.
 type leaseKeeper struct {
-	sweep *Sweep
-	org   posture.OrgID
-	stop  context.CancelCauseFunc
-
-	mu  sync.Mutex
-	run posture.Run
-}
-
-// progress updates the progress of the run. The next renewal saves it.
-func (k *leaseKeeper) progress(o collect.Outcome, done int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.run.Collectors, k.run.Entities, k.run.Units, k.run.Done = o.Collectors, o.Entities, o.Units, done
+	sweep    *Sweep
+	org      posture.OrgID
+	run      posture.Run // without progress
+	stop     context.CancelCauseFunc
+	progress atomic.Pointer[collect.Progress] // nil until the first unit is done
 }
 
 // snapshot returns the current state of the run.
 func (k *leaseKeeper) snapshot() posture.Run {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.run
+	r := k.run
+	if p := k.progress.Load(); p != nil {
+		r.Collectors, r.Entities, r.Units, r.Done = p.Collectors(), p.Entities, p.Units, p.Done
+	}
+	return r
 }
 
 // keep renews the lease periodically until done is closed or the run ended.

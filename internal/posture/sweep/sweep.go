@@ -161,7 +161,7 @@ func (s *Sweep) run(ctx context.Context, org posture.OrgID, r posture.Run, t att
 	var keeping sync.WaitGroup
 	done := make(chan struct{})
 	keeping.Go(func() { k.keep(ctx, done) })
-	outcome := s.Runner.Run(ctx, t.access, r.Scope, k.progress)
+	outcome := s.Runner.Run(ctx, t.access, r.Scope, func(p collect.Progress) { k.progress.Store(&p) })
 	close(done)
 	keeping.Wait()
 
