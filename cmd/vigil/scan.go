@@ -16,6 +16,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/export"
 	"vigil/internal/posture/scan"
@@ -126,7 +127,7 @@ func (c *scanFlags) scan(e *environment, targets func(context.Context) ([]scan.T
 		progress := terminal.NewProgress(e.stderr)
 		result, err := scan.Run(e.ctx, scan.Options{
 			Source: t.Source, Access: t.Access, Rules: chosen, Regions: regions, AllTypes: c.AllTypes, Parallel: c.Parallel, Log: log, Now: time.Now,
-			Progress: func(p scan.Progress) {
+			Progress: func(p collect.Progress) {
 				progress.Say("%s  %s  %d of %d reads, %d resources", t.Access.Account.ID, terminal.Bar(p.Done, p.Units, 30), p.Done, p.Units, p.Entities)
 			},
 		})

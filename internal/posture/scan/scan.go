@@ -37,19 +37,13 @@ type Options struct {
 	// Parallel is the number of concurrent collectors, 32 if zero: the scan has the
 	// machine for itself, and the source keeps the rate limits of the clouds.
 	Parallel int
-	// Progress, if not nil, is called by one goroutine at a time.
-	Progress func(Progress)
+	// Progress, if not nil, is called after each unit of the collection, by one goroutine at a time.
+	Progress func(collect.Progress)
 	// Each, if not nil, is called for every entity that is read, by one goroutine at a
 	// time.
 	Each func(posture.Entity) error
 	Log  *slog.Logger
 	Now  func() time.Time
-}
-
-// Progress is the progress of the collection.
-type Progress struct {
-	Done, Units int // collectors, counted once per region
-	Entities    int
 }
 
 // A Result is the result of a scan.
@@ -91,11 +85,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	runner := &collect.Runner{
 		Sources: map[posture.Provider]collect.Source{provider: source}, Recorder: read, Parallel: cmp.Or(o.Parallel, 32), Log: o.Log,
 	}
-	r.Outcome = runner.Run(ctx, o.Access, scope, func(p collect.Progress) {
-		if o.Progress != nil {
-			o.Progress(Progress{Done: p.Done, Units: p.Units, Entities: p.Entities})
-		}
-	})
+	r.Outcome = runner.Run(ctx, o.Access, scope, o.Progress)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}

@@ -20,6 +20,7 @@ import (
 	"vigil/internal/fault"
 	"vigil/internal/posture"
 	"vigil/internal/posture/catalog"
+	"vigil/internal/posture/collect"
 	"vigil/internal/posture/collect/awsapi"
 	"vigil/internal/posture/collect/egress"
 	"vigil/internal/posture/scan"
@@ -188,8 +189,8 @@ func TestScanAWSWithCredentialsOfTheEnvironment(t *testing.T) {
 		t.Errorf("account %s as %q, want %s", got, targets[0].As, account)
 	}
 	o := options(t, targets[0])
-	last := scan.Progress{}
-	o.Progress = func(p scan.Progress) { last = p }
+	last := collect.Progress{}
+	o.Progress = func(p collect.Progress) { last = p }
 	got, err := scan.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
