@@ -58,8 +58,8 @@ func (r Rejected) Unwrap() error { return r.Answer }
 const sessionTimeout = 20 * time.Second
 
 // Send sends a mail. It returns after the server has accepted the mail. A
-// refusal of the server is a *textproto.Error, and a [Rejected] error if the
-// server refuses the text of the mail for ever.
+// refusal of the server is a *textproto.Error. If the server refuses the text of
+// the mail permanently (SMTP code 5xx), it is a [Rejected] error too.
 func (s Server) Send(ctx context.Context, m Message) error {
 	host, _, err := net.SplitHostPort(s.Address)
 	if err != nil {

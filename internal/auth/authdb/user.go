@@ -222,8 +222,9 @@ func adminsWithToken(tx *sqldb.Tx, org auth.OrgID) (int64, error) {
 }
 
 // keepAdmin returns an error if a change leaves the organisation without an enabled
-// admin, or without an admin who can log in. before is the result of adminsWithToken
-// before the change: if it is 0, no admin could log in, so the change may leave that.
+// admin, or without an admin who can log in. The parameter before is the number that
+// adminsWithToken returned before the change: if it is 0, no admin could log in before
+// either, and only the first condition is checked.
 func keepAdmin(tx *sqldb.Tx, org auth.OrgID, before int64) error {
 	after, err := adminsWithToken(tx, org)
 	if err != nil {

@@ -172,7 +172,8 @@ func boundUser(conn *conn, r root, username string) (*ldap.Entry, error) {
 	if err != nil || len(found) != 1 {
 		return nil, err
 	}
-	if isPrincipal { // the controller may have bound a user of another domain, who has no entry in this domain
+	if isPrincipal {
+		// The principal name may be that of a user of another domain of the forest, who has no entry in this domain.
 		if bound, err := conn.isBound(found[0].GetRawAttributeValue("objectSid")); err != nil || !bound {
 			return nil, err
 		}

@@ -32,8 +32,9 @@ type Options struct {
 
 	// Today is the reference time of ages: keys are old and certificates have
 	// expired relative to it. It does not advance, so that the same cloud read
-	// twice is the same. When zero, it is the time of New and not the last midnight:
-	// what was used today must stay less than 24 hours old during a test at midnight.
+	// twice is the same. When zero, it is the time of New. It is not the last midnight:
+	// if a test runs past the next midnight, the last use of a root user must still be
+	// less than 24 hours ago.
 	Today time.Time
 
 	// Unsimulated, if set, answers reads that the cloud does not simulate. If it reports

@@ -56,11 +56,11 @@ func (c *Cloud) groupID(tenant string, i int) string {
 // groupMembers returns the numbers of the users in the group that has a role.
 func (c *Cloud) groupMembers() []int { return c.someUsers(3) }
 
-// eligible returns the numbers of the users who are eligible for the role eligibleRole.
-func (c *Cloud) eligible() []int { return c.someUsers(7) }
+// eligibleUsers returns the numbers of the users who are eligible for the role roles[eligibleRole].
+func (c *Cloud) eligibleUsers() []int { return c.someUsers(7) }
 
-// eligibleInactive returns the numbers of the users who are eligible for inactiveRole.
-func (c *Cloud) eligibleInactive() []int { return c.someUsers(10) }
+// eligibleForInactiveRole returns the numbers of the users who are eligible for inactiveRole.
+func (c *Cloud) eligibleForInactiveRole() []int { return c.someUsers(10) }
 
 func (c *Cloud) someUsers(numbers ...int) (all []int) {
 	for _, u := range numbers {
@@ -74,7 +74,7 @@ func (c *Cloud) someUsers(numbers ...int) (all []int) {
 // administrators returns the numbers of the users who have a role with full access, or are
 // eligible for one. A user can be in the list several times.
 func (c *Cloud) administrators() []int {
-	all := c.eligibleInactive()
+	all := c.eligibleForInactiveRole()
 	for role := range privilegedRoles {
 		all = append(all, c.holders(role)...)
 	}
@@ -89,7 +89,7 @@ func (c *Cloud) holders(role int) []int {
 		all = append(all, c.groupMembers()...)
 	}
 	if role == eligibleRole {
-		all = append(all, c.eligible()...)
+		all = append(all, c.eligibleUsers()...)
 	}
 	return all
 }
@@ -159,10 +159,10 @@ var collections = map[string]collection{
 		return world.Obj("id", r.template, "displayName", r.name)
 	}},
 	"roleManagement/directory/roleEligibilityScheduleInstances": {
-		count: func(c *Cloud) int { return len(c.eligible()) + len(c.eligibleInactive()) },
+		count: func(c *Cloud) int { return len(c.eligibleUsers()) + len(c.eligibleForInactiveRole()) },
 		make: func(c *Cloud, tenant string, i int) world.Object {
-			user, role := append(c.eligible(), c.eligibleInactive()...)[i], inactiveRole
-			if i < len(c.eligible()) {
+			user, role := append(c.eligibleUsers(), c.eligibleForInactiveRole()...)[i], inactiveRole
+			if i < len(c.eligibleUsers()) {
 				role = roles[eligibleRole]
 			}
 			return world.Obj("id", c.options.Seed.With(tenant).With("eligible").UUID(i), "principalId", c.userID(tenant, user), "roleDefinitionId", role.template)

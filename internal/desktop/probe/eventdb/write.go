@@ -20,8 +20,8 @@ var (
 	dataTables  = []string{"event_data", "event_data_historical"}
 )
 
-// createTables creates the tables that are missing. It sends no CREATE statement for existing
-// ones: a server may refuse it to a user who has rights on these tables only.
+// createTables creates the tables that are missing. It sends no CREATE statement for a table that
+// exists: the database server may refuse the statement if the user has rights on the event tables only.
 func (d *Database) createTables(ctx context.Context, db *sql.DB) error {
 	create := func(names []string, columns string) error {
 		for _, name := range names {

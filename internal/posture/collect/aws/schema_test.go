@@ -137,8 +137,8 @@ func noteCases(t *testing.T, read map[string]bool) {
 	}
 }
 
-// checkEntities compares entities with the declarations. It records what was read, by entity
-// and by type.
+// checkEntities compares entities with the declarations of their types. It sets
+// read["ID NAME"] and read["TYPE NAME"] for each property, and read["TYPE LABEL"] for each edge.
 func checkEntities(t *testing.T, got collecttest.Read, all map[posture.EntityType]collect.Declaration, read map[string]bool) {
 	t.Helper()
 	for _, e := range got.Entities {

@@ -95,6 +95,6 @@ var awsBucketPolicy = resource.Function{
 	},
 }
 
-// bucketManagement are the actions that change who may use a bucket, and how it is encrypted, in
-// lower case, as [aws.Policy.Others] expects.
+// bucketManagement lists the S3 actions that change the permissions or the encryption of a bucket.
+// They are in lower case, as [aws.Policy.Others] expects.
 var bucketManagement = []string{"s3:deletebucketpolicy", "s3:putbucketacl", "s3:putbucketpolicy", "s3:putencryptionconfiguration", "s3:putobjectacl"}

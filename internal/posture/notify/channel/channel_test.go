@@ -408,7 +408,7 @@ func TestSyslogOverTCPAndUDP(t *testing.T) {
 	}
 }
 
-// hub records what is imported into Security Hub, and returns failed and err.
+// hub is a Security Hub that records the imported findings. It answers with failed and err.
 type hub struct {
 	role, externalID, region string
 	findings                 []json.RawMessage

@@ -254,7 +254,8 @@ func excludesOnlyCovered(p gjson.Result, all []gjson.Result, members Members) pr
 	return predicate.And(answers...)
 }
 
-// coveredByOtherPolicy decides whether another policy covers a group or role. what is "Groups" or "Roles".
+// coveredByOtherPolicy decides whether another policy covers the group or role with the id. The
+// parameter what is the kind of the principal: "Groups" or "Roles".
 func coveredByOtherPolicy(p gjson.Result, all []gjson.Result, what, id string) predicate.Answer {
 	return coveredByOther(p, all, func(users gjson.Result) bool { return has(texts(users.Get("include"+what)), id) })
 }
